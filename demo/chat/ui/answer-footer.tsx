@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { canGoOn, isUndecided } from '../state/approval.ts';
 import { answerText, type AssistantMessage } from '../state/message.ts';
-import type { Manifest } from '../state/run-data.ts';
+import type { Manifest, Usage } from '../state/run-data.ts';
 import { planOf, planToFollow } from '../state/plan.ts';
 import type { Playground } from '../../app/state/playground.ts';
 import { CopyButton } from '../../kit/copy-button.tsx';
@@ -103,11 +103,13 @@ function costOf({ model, startedAt, outcome, facts }: AssistantMessage): string[
     ...(usage && usage.toolCalls > 0 ? [formatCount(usage.toolCalls, 'tool call')] : []),
     ...(tokens > 0 ? [`${usage?.estimated ? 'about ' : ''}${formatCount(tokens, 'token')}`] : []),
     ...(usage?.cost ? [formatMoney(usage.cost)] : []),
-    ...(usage && usage.toolTokensSaved > 0
-      ? [`${formatCount(usage.toolTokensSaved, 'token')} saved by discovery`]
-      : []),
     fallback ? `${nameOfModel(fallback.modelId)} (fallback for ${model})` : model,
   ];
+}
+
+/** Whether it says which tokens were input: the sum of a plan does not. */
+function isSplit({ inputTokens = 0, outputTokens = 0 }: Pick<Usage, 'inputTokens' | 'outputTokens'>): boolean {
+  return inputTokens + outputTokens > 0;
 }
 
 function RunDetails({ message: { facts } }: { message: AssistantMessage }): JSX.Element {
@@ -117,12 +119,20 @@ function RunDetails({ message: { facts } }: { message: AssistantMessage }): JSX.
     <dl class='facts'>
       {run && <Fact name='Run id' value={run.runId} />}
       {run?.traceId !== undefined && <Fact name='Trace id' value={run.traceId} />}
-      {usage?.inputTokens !== undefined && <Fact name='Input tokens' value={usage.inputTokens.toLocaleString('en')} />}
-      {usage?.outputTokens !== undefined && (
-        <Fact name='Output tokens' value={usage.outputTokens.toLocaleString('en')} />
+      {usage && isSplit(usage) && (
+        <>
+          <Fact name='Input tokens' value={(usage.inputTokens ?? 0).toLocaleString('en')} />
+          <Fact name='Output tokens' value={(usage.outputTokens ?? 0).toLocaleString('en')} />
+        </>
+      )}
+      {usage?.totalTokens !== undefined && !isSplit(usage) && (
+        <Fact name='Tokens' value={usage.totalTokens.toLocaleString('en')} />
       )}
       {usage && usage.toolTokens > 0 && (
         <Fact name='Tool definitions' value={`about ${formatCount(usage.toolTokens, 'input token')}`} />
+      )}
+      {usage && usage.toolTokensSaved > 0 && (
+        <Fact name='Saved by discovery' value={`about ${formatCount(usage.toolTokensSaved, 'input token')}`} />
       )}
       {usage?.cachedInputTokens !== undefined && (
         <Fact name='Read from cache' value={formatCount(usage.cachedInputTokens, 'input token')} />

@@ -149,7 +149,10 @@ describe('the built playground', () => {
     await page.locator('[data-testid=tool-card][data-tool=tool_load][data-state=result]').waitFor();
     await page.locator('[data-testid=tool-card][data-tool=ticket_create][data-state=result]').waitFor();
     await page.getByTestId('answer-footer').waitFor();
-    expect(await page.getByTestId('answer-footer').textContent()).toContain('tokens saved by discovery');
+    await page.getByTestId('run-details').click();
+    expect(await page.getByTestId('answer-footer').textContent()).toMatch(
+      /Saved by discoveryabout [\d,]+ input tokens/,
+    );
     await shoot(page, 'discovery');
     await send(page, 'Create a ticket called "Leak in the hold"');
     await answer(page).getByText('ticket-2').first().waitFor();

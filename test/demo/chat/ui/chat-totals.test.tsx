@@ -52,3 +52,14 @@ it('The menu of a chat opens the same details, also of a chat that was not read 
   await page.click('totals-close');
   await vi.waitFor(() => expect(page.all('totals')).toEqual([]));
 });
+
+it('The details of an answer have the sum alone where it is not split, as that of a plan', async () => {
+  page = await mount();
+  await send(page, 'Plan');
+  await answerWith({ inputTokens: 0, outputTokens: 0, totalTokens: 12_863, steps: 11, toolTokensSaved: 1_200 });
+  await page.click('run-details');
+  const details = (await page.find('answer-footer')).textContent;
+  expect(details).toContain('Tokens12,863');
+  expect(details).toContain('Saved by discoveryabout 1,200 input tokens');
+  expect(details).not.toContain('Input tokens0');
+});
