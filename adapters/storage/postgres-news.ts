@@ -1,6 +1,7 @@
 /** News of commits to PostgreSQL: by notifications, and by polling while none arrive. */
 
 import type { Sql } from 'postgres';
+import { waitAtMost } from '../../src/base/until-aborted.ts';
 import type { Watchable } from '../../src/contracts/storage.ts';
 import { createNews, type News } from './news.ts';
 import { openListener, type PostgresClients } from './postgres-client.ts';
@@ -48,8 +49,8 @@ export function createPostgresNews({ clients, channel, onFailed, pollMs }: Postg
   let isClosed = false;
   let awaited: string | undefined;
   let [sincePoll, unheard] = [0, 0];
-
-  const notify = (text: string): void => notifyBy(listener ??= openListener(clients), channel, text);
+  const outbox = createOutbox();
+  const notify = (text: string): void => outbox.add(notifyBy(listener ??= openListener(clients), channel, text));
   const sender = createSender((hashes) => notify([own, ...hashes.size > mostHashes ? [anything] : hashes].join(' ')));
   const probe = (): void => {
     sincePoll = 0;
@@ -63,11 +64,11 @@ export function createPostgresNews({ clients, channel, onFailed, pollMs }: Postg
   const listen = (): void => {
     listener ??= openListener(clients);
     // Before it listened, and while the connection was lost, anything may have come. The client listens again by itself.
-    const onListen = (): void => (news.emitAll(), probe());
-    void listener.listen(channel, onText, onListen).catch((cause: unknown) => isClosed || onFailed(cause));
+    void listener.listen(channel, onText, () => (news.emitAll(), probe())).catch((cause: unknown) =>
+      isClosed || onFailed(cause)
+    );
   };
   const replaceListener = (): void => {
-    if (clients.given) return;
     void listener?.end({ timeout: 0 });
     listener = undefined;
     listen();
@@ -76,9 +77,7 @@ export function createPostgresNews({ clients, channel, onFailed, pollMs }: Postg
     sincePoll += 1;
     if (awaited === undefined) return sincePoll >= pollsPerProbe ? probe() : undefined;
     news.emitAll();
-    unheard += 1;
-    if (unheard % pollsPerListener === 0) replaceListener();
-    else probe();
+    return ++unheard % pollsPerListener === 0 && !clients.given ? replaceListener() : probe();
   };
   return {
     watch(hashes, options) {
@@ -96,6 +95,8 @@ export function createPostgresNews({ clients, channel, onFailed, pollMs }: Postg
       isClosed = true;
       clearInterval(timer);
       sender.close();
+      // A query that still waits for the connection when the client ends (Postgres.js 3.4.9) opens another one, which never ends.
+      await waitAtMost(closeMs, outbox.sent());
       await listener?.end({ timeout: closeMs / 1000 });
     },
   };
@@ -107,9 +108,21 @@ function emitText(news: News, text: string): void {
   else news.emit(hashes);
 }
 
+/** The notifications that are being sent. */
+function createOutbox() {
+  const underWay = new Set<Promise<void>>();
+  return {
+    add(work: Promise<void>): void {
+      underWay.add(work);
+      void work.then(() => underWay.delete(work));
+    },
+    sent: (): Promise<unknown> => Promise.all(underWay),
+  };
+}
+
 /** In a transaction of its own that waits for no disk: a commit that notified would hold up all others. */
-function notifyBy(sql: Sql, channel: string, text: string): void {
-  void sql`select set_config('synchronous_commit', 'off', true), pg_notify(${channel}, ${text})`
+async function notifyBy(sql: Sql, channel: string, text: string): Promise<void> {
+  await sql`select set_config('synchronous_commit', 'off', true), pg_notify(${channel}, ${text})`
     .catch(() => undefined); // out of reach: others poll, and a probe is sent until it arrives
 }
 

@@ -4,6 +4,7 @@ import type { ISql, Sql } from 'postgres';
 import type { PinnaceError } from '../../src/base/errors.ts';
 import { checkNames, optional } from '../../src/base/check-options.ts';
 import { encodeKey, type Key } from '../../src/base/key.ts';
+import { waitAtMost } from '../../src/base/until-aborted.ts';
 import type { ClosableStorage, Entry, Watchable } from '../../src/contracts/storage.ts';
 import { createReport, type OnError } from '../../src/events/report.ts';
 import { invalid, type ListBounds, listBounds, prepareChanges } from './changes.ts';
@@ -149,10 +150,7 @@ function createClientPool(clients: PostgresClients, table: string) {
       }),
     async close(): Promise<void> {
       // A call that was under way when the server went away may never be answered.
-      const { promise: late, resolve } = Promise.withResolvers<void>();
-      const timer = setTimeout(resolve, longestCloseMs);
-      await Promise.race([connection.close(), late]);
-      clearTimeout(timer);
+      await waitAtMost(longestCloseMs, connection.close());
       await client.sql.end({ timeout: longestCloseMs / 1000 });
     },
   };

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { postgresStorage, type PostgresStorageOptions } from '../../../adapters/storage/postgres.ts';
 import { localPrincipal } from '../../../src/index.ts';
 import type { PostgresClientOptions } from '../../../adapters/storage/postgres-client.ts';
@@ -121,6 +121,21 @@ describe.skipIf(postgresPrograms === undefined)('postgresStorage', () => {
     stop.abort();
   });
 
+  it('leaves no connection behind when it closes while it announces', async () => {
+    const admin = server.connect(plainOptions);
+    onTestFinished(() => admin.end());
+    const connect: typeof server.connect = (options) =>
+      server.connect(Object.assign({ ...options }, { connection: { application_name: 'leaving' } }));
+    for (let round = 0; round < 10; round++) {
+      const storage = fresh({ connect });
+      await storage.commit([{ key: ['a'], value: 0 }]);
+      await storage.commit([{ key: ['a'], value: round }]);
+      await storage.close();
+    }
+    const left = async () => await admin`select 1 from pg_stat_activity where application_name = 'leaving'`;
+    await expect.poll(async () => (await left()).length).toBe(0);
+  });
+
   it('refuses a database whose transactions have another isolation level, and says what to set', async () => {
     const connect: typeof server.connect = (options) =>
       server.connect(
@@ -141,9 +156,12 @@ describe.skipIf(postgresPrograms === undefined)('postgresStorage', () => {
     const requireStandby = async (names: string): Promise<void> => {
       await admin.unsafe(`alter system set synchronous_standby_names = '${names}'`);
       await admin`select pg_reload_conf()`;
-      await expect.poll(async () => (await admin`show synchronous_standby_names`)[0]?.['synchronous_standby_names'])
-        .toBe(names);
     };
+    // However this ends: without it, every later commit to this server would wait for ever.
+    onTestFinished(async () => {
+      await requireStandby('');
+      await admin.end();
+    });
     const cancelWaits = async () =>
       (await admin`select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'`).length;
     const isRefused = async (call: Promise<unknown>): Promise<void> => {
@@ -153,13 +171,22 @@ describe.skipIf(postgresPrograms === undefined)('postgresStorage', () => {
     };
     const blocked = { code: 'unavailable', details: { reason: 'storage_blocked' } };
     await requireStandby('nobody');
+    // `show` has the setting before the checkpointer does, which makes commits wait.
+    let probes = 0;
+    await expect.poll(async () => {
+      let isOpen = true;
+      const probe = admin`create table ${admin(`probe${probes++}`)} ()`.finally(() => (isOpen = false));
+      let waited = 0;
+      while (isOpen) waited += await cancelWaits();
+      await probe;
+      return waited;
+    }).toBeGreaterThan(0);
     await isRefused(storage.commit([{ key: ['a'], value: 2 }]));
     await isRefused(storage.get(['a'])); // what it would read may be lost
     await requireStandby('');
     expect((await storage.get(['a']))?.value).toBe(2);
     expect(await storage.list({ prefix: [], limit: 10 })).toHaveLength(1);
     expect(errors).toHaveLength(1);
-    await admin.end();
   });
 
   it('continues after a server restart, and reports to watchers that they may have missed changes', async () => {
