@@ -49,7 +49,7 @@ const budgets: Readonly<Record<string, number>> = {
   './grounding/text': 24,
   './grounding/vector': 15,
   './grounding/code-repo': 21.3,
-  './storage/postgres': 8.4,
+  './storage/postgres': 8.5,
   './models/rehearsal': 22.7,
   './models/openai-compatible': 3.8,
 };
