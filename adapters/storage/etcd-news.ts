@@ -18,7 +18,7 @@ export interface EtcdNews {
 
 /** Commits at the same time seldom write the same one of so many keys. */
 const channels = 16;
-/** After a silence of this time a word is sent; after two the watch is begun anew at another node. */
+/** After two silences of this length a word is sent; after three the watch is begun anew at another node. */
 const silenceMs = 1_500;
 const retryMs = 100;
 
@@ -44,7 +44,7 @@ export function createEtcdNews(
     const timer = setInterval(() => {
       silent += 1;
       if (silent > 2) cut.abort(new Error('the watch was silent'));
-      else if (silent === 2) client.call('/v3/kv/put', putOf('')).catch(() => undefined); // the silence goes on, then
+      else if (silent === 2) client.call('/v3/kv/put', putOf('')).catch(() => undefined); // the watch stays silent, then
     }, silenceMs);
     const onNotice = (notice: EtcdNotice): void => {
       silent = 0;

@@ -3,13 +3,13 @@
  *
  * What must hold:
  *
- * 1. One record per instance, written every {@link beatMs} while the instance owns anything; runs and plans have no heartbeat of their own.
- *    An instance that comes to own something writes the record with the claim, so nothing is owned by an instance that nobody knows.
- * 2. Nobody compares the clocks of two machines. An observer adds up, by its own monotonic clock, how long it has read a record
+ * 1. One record per instance, written every {@link beatMs} while the instance owns anything; runs have no heartbeat of their own.
+ *    An instance that comes to own something writes the record with the claim, so nothing is owned by an unknown instance.
+ * 2. The clocks of two machines are never compared. An observer adds up, by its own monotonic clock, how long it has read a record
  *    unchanged. Only reads that succeed count, and little of the time between two: an observer that was stopped, and a storage that was
- *    away, declare nobody dead.
- * 3. A death only makes things fast. Whoever takes something over raises its fence in a commit that also needs the record of the death
- *    unchanged; an instance that was declared dead and lives finds a conflict at its next commit there, and writes itself alive again.
+ *    away, declare no instance dead.
+ * 3. A death only makes things fast. What takes something over raises its fence in a commit that also needs the record of the death
+ *    unchanged. An instance that was declared dead and lives finds a conflict at its next commit there, and writes itself alive again.
  * 4. The record of a death stays until nothing is owned by the dead: an observer that dies meanwhile loses nothing.
  */
 

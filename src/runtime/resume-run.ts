@@ -1,6 +1,6 @@
 /**
  * What a run that goes on in the middle of a recorded one is made of: the committed log, the place where it is cut, the agent and the
- * tools of then as far as they are allowed today, and the chat as its model receives it. Forks and recovery both go on from here.
+ * tools that it had, as far as they are allowed today, and the chat as its model receives it. Forks and recovery both go on from here.
  */
 
 import type { Agent } from '../base/schema.ts';

@@ -72,7 +72,7 @@ export interface Runs {
   openTaken(taken: OpenTaken): LiveRun;
   /** Watch the caller of each run that was taken over, whose request has gone, and abort where that is refused since. */
   readonly watchers: Set<(principal: Principal, stop: AbortController) => () => void>;
-  /** Reads a run for the runtime itself, whoever it belongs to. */
+  /** Reads a run of any person, for the runtime itself. */
   read(runId: string): Promise<JournalHead<RunState> | undefined>;
   /** The whole record of a run. @throws PinnaceError as `status`. */
   state(principal: Principal, runId: string, scope?: Scope): Promise<RunState>;
@@ -366,7 +366,7 @@ function readingOf(
       if (state !== 'running') return;
       const live = lives.get(runId);
       if (live && !live.takenOver) return live.abort('cancelled');
-      // Between two owners nobody hears the signal: the next one finds this.
+      // Between two owners the signal is not heard: the next one finds this.
       await stored.storage.commit([{ key: cancelKey(runId), value: true, ttlMs: options.ttlMs }]);
       await signals.cancel(runId);
     },
