@@ -11,7 +11,7 @@ const most = { linesOfFunction: 60, names: 90 };
 const limits = {
   src: { lines: 70_990, floors: 22, knot: 3, cycles: 0, lone: 0 },
   adapters: { lines: 37_780, floors: 12, knot: 3, cycles: 0, lone: 4 },
-  demo: { lines: 57_860, floors: 20, knot: 0, cycles: 0, lone: 8 },
+  demo: { lines: 57_850, floors: 20, knot: 0, cycles: 0, lone: 8 },
   test: { lines: 112_700, floors: 9, knot: 5, cycles: 0, lone: 16 },
 };
 
