@@ -109,7 +109,12 @@ export const guideGroups: readonly GuideGroup[] = [
         title: 'Reasons of data',
         words: 'details.reason files storage grounding endpoint',
       },
-      { page: 'limits', title: 'Limits', words: 'limits defaults timeouts quotas sizes maximum' },
+      { page: 'limits', title: 'Limits', words: 'limits defaults timeouts sizes maximum' },
+      {
+        page: 'endpoint-limits',
+        title: 'Limits of endpoints and MCP',
+        words: 'limits quotas bodies rates http mcp sessions',
+      },
       { page: 'permissions', title: 'Permissions', words: 'authorize rules' },
       { page: 'egress', title: 'Egress', words: 'origins allowlist fetch_url hosts exfiltration injection network' },
       { page: 'secrets', title: 'Secrets', words: 'keys origins redaction vault' },

@@ -32,6 +32,8 @@ export interface LimitOverrides {
   outputTokens?: number | undefined;
   /** Tool calls of the agent in a minute, over all its runs. The runtime's default: no limit. */
   callsPerMinute?: number | undefined;
+  /** How often another instance continues a run whose own was lost; 0: never. The runtime's default: 8. */
+  recoveries?: number | undefined;
 }
 
 /**

@@ -49,6 +49,7 @@ export const LimitOverrides = v.strictObject({
   toolMs: positive,
   outputTokens: positive,
   callsPerMinute: positive,
+  recoveries: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0))),
 });
 export type LimitOverrides = Input.LimitOverrides;
 

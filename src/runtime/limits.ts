@@ -53,6 +53,8 @@ export interface Limits {
    * Another instance takes a run for lost 15 s later than this: give all instances of one storage the same.
    */
   readonly storageGraceMs: number;
+  /** How often a run is continued by another instance after its own was lost; 0: never, it ends as `worker_lost`. */
+  readonly recoveries: number;
   /** How long a person may take to approve a call. */
   readonly approvalMs: number;
   /** How long a run can be replayed after its end. */
@@ -84,6 +86,7 @@ export const defaultLimits: Limits = {
   detachGraceMs: 30_000,
   commitSpacingMs: 50,
   storageGraceMs: 10_000,
+  recoveries: 8,
   approvalMs: 86_400_000,
   retentionMs: 86_400_000,
   chatMessages: 1_000,

@@ -361,7 +361,7 @@ export function workerLost(why: NotRecovered): RunEnd {
 }
 
 const whys = {
-  recovery_off: 'no instance continues the runs of others',
+  recovery_off: 'its settings do not let another instance continue it',
   not_recorded: 'what it was started from is not on record',
   fork: 'it was a fork or a test, which is not continued',
   recovery_limit: 'it was continued as often as it may be',

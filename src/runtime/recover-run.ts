@@ -23,7 +23,7 @@ import { readJournal, type StoredJournal } from '../log/journal-record.ts';
 import type { Guard } from '../permission/guarded.ts';
 import { codeRunId } from '../tools/run-scope.ts';
 import { approvalsRequestedIn } from './decided-calls.ts';
-import { minLimits } from './limits.ts';
+import { defaultLimits, minLimits } from './limits.ts';
 import type { NotRecovered } from './live-run.ts';
 import { agentOf, equipped, messagesOf, readAll, toolsToday } from './resume-run.ts';
 import { deletion, readBasis, type RunBasis } from './run-basis.ts';
@@ -43,8 +43,6 @@ import { acceptedMessages } from './steering.ts';
 import { endLostRun, endTakenRun, type StoredRunOptions } from './stored-run.ts';
 import { cutTorn, openCallsOf, progressOf, type TornRun, usageOf } from './torn-run.ts';
 
-/** A run is continued so often after losses, but not twice from the same word: machines that die one after the other are no fault of it. */
-const mostRecoveries = 8;
 /** Another instance may have the code of the run: it is given so long. */
 const fitsWithinMs = 30_000;
 
@@ -109,9 +107,17 @@ function refusalOf(
   if (state.parent || basis?.isDerived) return 'fork';
   if (!basis?.by) return 'not_recorded';
   if (basis.hasCode && !agents.has(basis.agent.id)) return left.sinceMs < fitsWithinMs ? 'wait' : 'no_instance_fits';
+  const most = mostRecoveries(basis);
+  if (most === 0) return 'recovery_off';
   const { recovery } = state;
-  const isPoison = recovery !== undefined && (recovery.count >= mostRecoveries || recovery.steps === steps);
-  return left.cause === 'dead' && isPoison ? 'recovery_limit' : undefined;
+  return left.cause === 'dead' && recovery && (recovery.count >= most || recovery.steps === steps)
+    ? 'recovery_limit'
+    : undefined;
+}
+
+/** How often the run may be continued. A machine that dies is no fault of it, so not from the same word twice. */
+function mostRecoveries({ limits }: Pick<RunBasis, 'limits'>): number {
+  return limits.recoveries ?? defaultLimits.recoveries; // records of version 0.2 have no such limit
 }
 
 async function basisChanges({ storage }: RuntimeParts, runId: string) {
@@ -215,7 +221,12 @@ function originOf(
         step: torn.cut.step,
         shownIds: shownIn(items),
         used: { tokens: 0 },
-        opening: [...first, ...torn.cut.completing, ...torn.closing, recoveryChunk(state, torn)],
+        opening: [
+          ...first,
+          ...torn.cut.completing,
+          ...torn.closing,
+          recoveryChunk(state, { torn, of: mostRecoveries(basis) }),
+        ],
         programs,
         toModel,
         recovered: { usage, calls, isTorn, waiting, isComplete, callIds },
@@ -266,9 +277,8 @@ function wantsOutput({ request, agent }: RunBasis): boolean {
 /** The chunk that shows that another instance goes on. */
 function recoveryChunk(
   { recovery }: RunState,
-  { cut: { step }, superseded: again, unknown, closing }: TornRun,
+  { torn: { cut: { step }, superseded, unknown, closing }, of }: { readonly torn: TornRun; readonly of: number },
 ): UIMessageChunk {
-  const isAgain = closing.length > 0;
-  const data = { step, recovery: recovery?.count ?? 0, of: mostRecoveries, again: isAgain, superseded: again, unknown };
+  const data = { step, recovery: recovery?.count ?? 0, of, again: closing.length > 0, superseded, unknown };
   return { type: 'data-recovery', data };
 }

@@ -15,6 +15,7 @@ const limits: Readonly<Record<string, string>> = {
   firstChunkMs: 'Time to first token (ms)',
   reasoningMs: 'Max silence while reasoning (ms)',
   chunkMs: 'Max gap between tokens (ms)',
+  recoveries: 'Continuations after a lost instance',
 };
 
 const settings: Readonly<Record<string, string>> = {

@@ -68,7 +68,7 @@ describe('the codes of errors', async () => {
 });
 
 describe('the limits', async () => {
-  const page = await read('docs/limits.md');
+  const page = `${await read('docs/limits.md')}\n${await read('docs/endpoint-limits.md')}`;
   /** The defaults in a section: a name, and the cell beside it without the explanation in parentheses. */
   const defaultsOf = (heading: string): Map<string, string> =>
     new Map(

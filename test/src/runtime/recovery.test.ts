@@ -196,6 +196,30 @@ describe('a run whose instance was killed', () => {
     expect(textOf(chunks)).toContain('Done');
   });
 
+  it('is continued as often as its agent allows', async () => {
+    const ends = async (recoveries: number) => {
+      const storage = memoryStorage();
+      let runId = '';
+      for (const text of ['One ', 'Two ']) {
+        const dying = mortal(storage);
+        const model = scriptedModel(() => stallingStream(says(text, 'more').slice(0, 3)));
+        const runtime = testRuntime({ ...model, storage: dying.storage, agent: { limits: { recoveries } } });
+        runId ||= (await runtime.start(runRequest(), me, {})).runId;
+        const cursor = await runtime.runs.cursor(me, runId, 0);
+        for (let seen = ''; !seen.includes(text) && !seen.includes('worker_lost');) {
+          seen += (await cursor.next() ?? []).map((event) => event.text).join('');
+        }
+        dying.kill();
+      }
+      const last = testRuntime({ ...scriptedModel(says('Done')), storage, agent: { limits: { recoveries } } });
+      return await chunksOf(last, runId);
+    };
+    const lost = (why: string) => ({ error: { details: { reason: 'worker_lost', why } } });
+    expect(lastData(await ends(0), 'data-run')).toMatchObject(lost('recovery_off'));
+    expect(lastData(await ends(1), 'data-run')).toMatchObject(lost('recovery_limit'));
+    expect((await ends(2)).at(-1)).toMatchObject({ type: 'finish' });
+  });
+
   it('makes a call again that carries its own key', async () => {
     const { there, chunks } = await killed({
       first: [callsTools({ tool: 'again', input: { idempotencyKey: 'k' }, id: 'x' })],
