@@ -170,6 +170,8 @@ const ToolLimits = v.strictObject({
   timeoutMs: positive,
   /** Calls at once on one instance; more wait. */
   parallel: positive,
+  /** `allowed`: calling it again with the same input and the same outcome is its purpose, as of a tool that is polled. */
+  repeats: v.optional(v.literal('allowed')),
 });
 
 /** A tool as the registry knows it. */
@@ -199,6 +201,8 @@ export const ToolDefinition = v.strictObject({
   limits: v.optional(ToolLimits),
   /** Who may call it: the model of an agent, programs that it writes, or when absent both. */
   callers: v.optional(v.pipe(v.array(v.picklist(['model', 'program'])), v.minLength(1), v.maxLength(2))),
+  /** Whether a call can be taken back. Set where the tool has code for it, whatever a record says. */
+  undoable: v.optional(v.boolean()),
   secrets: v.optional(listOf(SecretRef, 100), []),
   /** What the type needs besides; parsed by the tool of that type. */
   config: v.optional(v.record(v.string(), v.unknown())),

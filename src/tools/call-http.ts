@@ -2,6 +2,7 @@
 
 import { narrowEgress } from '../base/origins.ts';
 import { type ErrorCode, PinnaceError } from '../base/errors.ts';
+import { isRecord } from '../base/is-record.ts';
 import { readText } from '../base/read-text.ts';
 import { type RetryOptions, withRetries } from '../base/with-retries.ts';
 import type { Egress, SecretText } from '../contracts/egress.ts';
@@ -56,6 +57,34 @@ export async function callHttp(
   } catch (error) {
     throw withDoubt(error);
   }
+}
+
+/** Sends the request that takes a call back. It is never sent twice. */
+export async function undoHttp(
+  config: HttpToolConfig,
+  { input, output }: { readonly input: TemplateValues['input']; readonly output: unknown },
+  options: HttpCallOptions,
+): Promise<HttpToolOutput> {
+  const { method, url = '', body } = config.undo ?? {};
+  const values: Record<string, unknown> = { ...input };
+  const data = isRecord(output) ? output['data'] : undefined;
+  const named = (template: string): string =>
+    template.replaceAll(/\{output\.([\w.-]+)\}/g, (_, path: string) => {
+      const name = `output__${path.replaceAll('.', '__')}`;
+      values[name] = path.split('.').reduce<unknown>((at, key) => isRecord(at) ? at[key] : undefined, data);
+      return `{${name}}`;
+    });
+  const [path = '', query = ''] = named(url).split('?', 2);
+  const fields = Object.entries(body?.fields ?? {}).map(([name, template]) => [name, named(template)]);
+  const request = {
+    ...config,
+    method: method ?? config.method,
+    path,
+    query: Object.fromEntries(new URLSearchParams(query)),
+    body: body && { ...body, fields: Object.fromEntries(fields) as Record<string, string> }, // of the entries above
+    retries: 0,
+  };
+  return await callHttp(request, values, options);
 }
 
 /** A request that changes something and whose answer is lost may have changed it: to try again is not for a machine. */

@@ -40,6 +40,9 @@ const SecretTemplate = v.pipe(v.string(), v.maxLength(2048));
 
 const Path = v.pipe(Template, v.regex(/^\/[^?#\\\s]*$/, 'must begin with "/" and have no query'));
 
+/** A path with an optional query. */
+const UndoUrl = v.pipe(Template, v.regex(/^\/[^#\\\s]*$/, 'must begin with "/": it is on the origin of the tool'));
+
 /** Headers that the connection sets. */
 const connectionHeaders =
   /^(?:host|connection|content-length|expect|keep-alive|te|trailer|transfer-encoding|upgrade|proxy-.*|sec-.*)$/i;
@@ -68,6 +71,11 @@ const Response = v.strictObject({
   maxLength: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_048_576)), 16_384),
 });
 
+const Body = v.strictObject({
+  as: v.optional(v.picklist(['json', 'form']), 'json'),
+  fields: few(v.record(FieldName, SecretTemplate)),
+});
+
 /** The methods that a template may use. */
 export const HttpMethod = v.picklist(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE']);
 export type HttpMethod = v.InferOutput<typeof HttpMethod>;
@@ -82,17 +90,17 @@ export const HttpToolConfig = v.strictObject({
   path: v.optional(Path, '/'),
   query: v.optional(few(v.record(v.string(), Template)), {}),
   headers: v.optional(few(v.record(HeaderName, HeaderValue)), {}),
-  body: v.optional(
-    v.strictObject({
-      as: v.optional(v.picklist(['json', 'form']), 'json'),
-      fields: few(v.record(FieldName, SecretTemplate)),
-    }),
-  ),
+  body: v.optional(Body),
   response: v.optional(Response, {}),
   /** Origins that a redirect may lead to, without secrets. */
   redirectOrigins: v.optional(v.pipe(v.array(Origin), v.maxLength(20)), []),
   /** Lets a method that changes something go without a person. */
   autoApprove: v.optional(v.boolean(), false),
+  /**
+   * The request that takes a call back, to the same origin with the same headers. `{name}` is an input of the call, and
+   * `{output.name}` a field of the answer's JSON.
+   */
+  undo: v.optional(v.strictObject({ method: HttpMethod, url: UndoUrl, body: v.optional(Body) })),
   maxBytes: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(16_777_216)), 1_048_576),
   timeoutMs: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(120_000)), 10_000),
   /** How often an idempotent method is tried again. */
@@ -121,8 +129,9 @@ export function isIdempotent({ method }: Pick<HttpToolConfig, 'method'>): boolea
 }
 
 /** The names of all secrets that the template uses. */
-export function secretNames({ headers, body }: Pick<HttpToolConfig, 'headers' | 'body'>): readonly string[] {
-  return [...Object.values(headers), ...Object.values(body?.fields ?? {})].flatMap(secretsIn);
+export function secretNames({ headers, body, undo }: HttpToolConfig): readonly string[] {
+  const fields = [body, undo?.body].flatMap((one) => Object.values(one?.fields ?? {}));
+  return [...Object.values(headers), ...fields].flatMap(secretsIn);
 }
 
 /** One part of a template: text as it is, the name of an input, or the name of a secret. */

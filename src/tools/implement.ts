@@ -39,7 +39,10 @@ export interface Means {
  * Creates the tool; `undefined` for a type whose code is elsewhere, for a means that the runtime does not have, and for a
  * definition whose template or code is none: it must not take the other tools down.
  */
-export function implement(definition: ToolDefinition, { egress, sandbox, handlers, report }: Means): Tool | undefined {
+export function implement(
+  { undoable: _, ...definition }: ToolDefinition,
+  { egress, sandbox, handlers, report }: Means,
+): Tool | undefined {
   try {
     // `createHttpTool` parses the config that the registry keeps as it is.
     if (definition.type === 'http' && egress) return createHttpTool(definition as HttpToolDefinition, { egress });
@@ -70,7 +73,8 @@ const load = /* @__PURE__ */ loadOnce(() => import('./call-http.ts'));
 export function createHttpTool(definition: HttpToolDefinition, options: HttpToolOptions): Tool {
   checkNames('define the tool', options, optional('egress', 'random', 'wait'));
   const what = `the definition of tool "${definition.id}"`;
-  const parsed = parse(ToolDefinition, { name: definition.id, type: 'http', ...definition }, { what });
+  const named = { name: definition.id, type: 'http', ...definition, undoable: undefined };
+  const parsed = parse(ToolDefinition, named, { what });
   const config = parse(HttpToolConfig, definition.config, { what: `the template of tool "${definition.id}"` });
   checkSecrets(parsed, config);
   checkOrigins(parsed, config, options);
@@ -86,6 +90,17 @@ export function createHttpTool(definition: HttpToolDefinition, options: HttpTool
       const { callHttp } = await load();
       return await callHttp(config, input as TemplateValues['input'], { ...options, ...context });
     },
+    ...(config.undo && {
+      undo: {
+        async execute(input, output, context) {
+          const { undoHttp } = await load();
+          return await undoHttp(config, { input: input as TemplateValues['input'], output }, {
+            ...options,
+            ...context,
+          });
+        },
+      },
+    }),
   };
 }
 
@@ -99,7 +114,8 @@ export function requireReachableTools(definitions: readonly ToolDefinition[], eg
 /** The method decides what a call may do, whatever else the definition says. */
 function withPolicy(definition: ToolDefinition, config: HttpToolConfig): ToolDefinition {
   const approval = needsApproval(config) ? 'always' : definition.approval ?? 'never';
-  return { ...definition, approval, annotations: { ...definition.annotations, readOnlyHint: isReadOnly(config) } };
+  const annotations = { ...definition.annotations, readOnlyHint: isReadOnly(config) };
+  return { ...definition, approval, annotations, ...(config.undo && { undoable: true }) };
 }
 
 function checkSecrets({ id, secrets }: ToolDefinition, config: HttpToolConfig): void {
@@ -173,6 +189,8 @@ function builtin(id: string, make: () => Promise<Tool>): Builtin {
 export interface ToolSource {
   readonly definitions: readonly ToolDefinition[];
   call(name: string, input: unknown, options?: ToolSourceCall): Promise<ToolOutcome>;
+  /** Takes back a call of a tool whose definition is `undoable`. Never throws. */
+  undo?(output: unknown, options?: ToolSourceCall): Promise<ToolOutcome>;
 }
 
 /** The circumstances of a call. */
@@ -209,10 +227,18 @@ export function toolsOf(source: ToolSource): readonly Tool[] {
   return source.definitions.map((definition): Tool => ({
     definition,
     check: (input) => ({ ok: true, input }),
-    async execute(input, { signal, span, report }) {
-      const outcome = await source.call(definition.name, input, { signal, span, report });
-      if (outcome.ok) return outcome.output;
-      throw fromData(outcome.error);
-    },
+    execute: async (input, { signal, span, report }) =>
+      outputOf(await source.call(definition.name, input, { signal, span, report })),
+    ...(definition.undoable && source.undo && {
+      undo: {
+        execute: async (_, output, { signal, span, report }) =>
+          outputOf(await source.undo?.(output, { signal, span, report })),
+      },
+    }),
   }));
+}
+
+function outputOf(outcome: ToolOutcome | undefined): unknown {
+  if (!outcome || outcome.ok) return outcome?.output;
+  throw fromData(outcome.error);
 }

@@ -6,7 +6,7 @@ import { PinnaceError } from '../base/errors.ts';
 import { jsonSchemaOf } from '../base/json-schema-of.ts';
 import { parse, toIssue } from '../base/parse.ts';
 import { type JsonSchema, ToolDefinition } from '../base/schema.ts';
-import type { CallPreview, PreviewContext, Tool, ToolContext } from './tool.ts';
+import type { CallPreview, PreviewContext, Tool, ToolContext, ToolUndo } from './tool.ts';
 
 /**
  * A schema of Zod 4.2 or later, Valibot, ArkType or another library with Standard Schema and Standard JSON Schema, or a plain
@@ -78,7 +78,7 @@ export interface ToolOptions<
   O extends AnySchema | undefined = undefined,
   R = unknown,
   Id extends string = string,
-> extends Partial<Omit<v.InferInput<typeof ToolDefinition>, 'id' | 'description' | 'paramsSchema'>> {
+> extends Partial<Omit<v.InferInput<typeof ToolDefinition>, 'id' | 'description' | 'paramsSchema' | 'undoable'>> {
   /** The name that the model calls and `entryTools` lists: up to 64 letters, digits, `_` and `-`. */
   readonly id: Id;
   /** Says when to call the tool and what it returns. For the model. */
@@ -105,6 +105,14 @@ export interface ToolOptions<
    * describe: async ({ noteId }) => ({ quote: (await notes.get(noteId)).text })
    */
   describe?(this: void, input: SchemaOutput<S>, context: PreviewContext): CallPreview | Promise<CallPreview>;
+  /**
+   * How a person takes a call back (`runtime.undo`). Write it below `execute`, whose result types `output`. People who approve a call
+   * of a tool without it read that it cannot be undone.
+   *
+   * @example
+   * undo: { execute: (input, { id }) => notes.delete(id) }
+   */
+  readonly undo?: ToolUndo<SchemaOutput<S>, O extends AnySchema ? SchemaOutput<O> : Awaited<NoInfer<R>>>;
 }
 
 /** Reads a schema. Throws what it cannot be read for. */
@@ -112,7 +120,7 @@ type Read<S> = (schema: S, side?: 'input' | 'output') => ReadSchema;
 
 /** Creates a tool. @throws PinnaceError `invalid_argument` for a definition that breaks its schema, and as `readOf`. */
 export function makeTool<S extends AnySchema, O extends AnySchema | undefined>(
-  { input, output, execute, describe, ...definition }: ToolOptions<S, O>,
+  { input, output, execute, describe, undo, ...definition }: ToolOptions<S, O>,
   read: Read<S | NonNullable<O>>,
 ): Tool {
   const { id } = definition;
@@ -121,7 +129,14 @@ export function makeTool<S extends AnySchema, O extends AnySchema | undefined>(
   return {
     definition: parse(
       ToolDefinition,
-      { name: id, type: 'function', ...(result && { outputSchema: result.jsonSchema }), ...definition, paramsSchema },
+      {
+        name: id,
+        type: 'function',
+        ...(result && { outputSchema: result.jsonSchema }),
+        ...definition,
+        ...(undo && { undoable: true }),
+        paramsSchema,
+      },
       { what: `the definition of tool "${id}"` },
     ),
     check,
@@ -134,6 +149,7 @@ export function makeTool<S extends AnySchema, O extends AnySchema | undefined>(
       const returned = execute(value as SchemaOutput<S>, context);
       return result ? checkResult(id, result, returned) : returned;
     },
+    ...(undo && { undo }), // it gets what passed the check, and what `execute` returned
   };
 }
 

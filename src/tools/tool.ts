@@ -134,6 +134,14 @@ export interface PreviewContext {
   readonly signal: AbortSignal;
 }
 
+/** Takes a call back. Gets the input as the tool's check returned it, and the output as the run's log has it: redacted, as JSON. */
+export interface ToolUndo<Input = unknown, Output = unknown> {
+  /** Returns what a person who decides about it is shown. Only reads, within two seconds. */
+  describe?(this: void, input: Input, output: Output, context: PreviewContext): CallPreview | Promise<CallPreview>;
+  /** Takes the call back, or throws. Is called at most once for a call, also when the instance is lost meanwhile. */
+  execute(this: void, input: Input, output: Output, context: ToolContext): unknown;
+}
+
 /** A tool that can be called. Make one with `defineTool`. */
 export interface Tool {
   readonly definition: ToolDefinition;
@@ -160,6 +168,8 @@ export interface Tool {
   readonly noteFor?: (request: string, others: readonly Tool[]) => string | undefined;
   /** Gets an input that passed the check. The model receives a `PinnaceError` that it throws, and no other error. */
   readonly execute: (input: unknown, context: ToolContext) => unknown;
+  /** How a call is taken back. Absent: it cannot be. */
+  readonly undo?: ToolUndo;
 }
 
 /** A tool whose types are known to the compiler; `ToolsOf` collects them. */

@@ -3,6 +3,7 @@
 import * as v from 'valibot';
 import { checkKnownOptions, optional } from '../base/check-options.ts';
 import { PinnaceError } from '../base/errors.ts';
+import { isRecord } from '../base/is-record.ts';
 import { ToolDefinition } from '../base/schema.ts';
 import { createReport, type OnError } from '../events/report.ts';
 import type { ToolSource, ToolSourceCall } from '../tools/implement.ts';
@@ -15,12 +16,14 @@ import {
   type Caller,
   defaultTreeLimits,
   deskOf,
+  sessionOf,
   type Shape,
   type ToolSpec,
   toTreeError,
   type TreeLimits,
   type TreeOutcome,
 } from './tool-spec.ts';
+import { versionOf } from './structure.ts';
 import { takeRate, TreeCall } from './tree-call.ts';
 import { coreOf, type Tree } from './tree.ts';
 import { undoTool, writeTools } from './write-tools.ts';
@@ -52,6 +55,7 @@ export interface TreeToolsOptions {
 /** The tools of a tree for one agent. */
 export interface TreeTools extends ToolSource {
   call(name: string, input: unknown, options?: ToolSourceCall): Promise<TreeOutcome>;
+  undo(output: unknown, options?: ToolSourceCall): Promise<TreeOutcome>;
   /** The latest entries about all agents of the tree. */
   auditTrail(options?: { readonly after?: number; readonly limit?: number }): readonly AuditEntry[];
 }
@@ -106,6 +110,12 @@ export function treeTools(tree: Tree, options: TreeToolsOptions): TreeTools {
       const spec = toolSpecs.get(name);
       return spec ? await new TreeCall(caller, spec, { input, report, ...given }).outcome() : callUnknown(caller, name);
     },
+    // The version that a change returned names it. What is in its way, the tool looks up itself.
+    undo(output, given) {
+      const version = isRecord(output) ? output['version'] : undefined;
+      const versionToken = versionOf(core, sessionOf(desk, agentId));
+      return this.call(undoTool.name, { version, versionToken }, given);
+    },
     auditTrail: (range) => desk.audit.list(range),
   };
 }
@@ -132,7 +142,7 @@ let definitions: readonly ToolDefinition[] | undefined;
 
 /** The definitions, created on first use. */
 function toolDefinitions(): readonly ToolDefinition[] {
-  definitions ??= [...toolSpecs.values()].map(({ name, description, annotations, input }) =>
+  definitions ??= [...toolSpecs.values()].map(({ name, description, annotations, input, kind }) =>
     v.parse(ToolDefinition, {
       id: name,
       name,
@@ -140,6 +150,7 @@ function toolDefinitions(): readonly ToolDefinition[] {
       description,
       annotations,
       category: 'tree',
+      ...(kind === 'tree' && { undoable: true }),
       paramsSchema: paramsSchemaOf(name, input),
     })
   );
