@@ -177,6 +177,27 @@ ${output}`);
       expect(problems).toEqual([]);
     });
 
+    it('goes on with an answer while another chat is read, and deletes a chat', async () => {
+      const { page, problems } = await open();
+      await send(page, 'Write 60 words about tides');
+      await answer(page).getByText(/(?:\w+\W+){4}/).first().waitFor();
+      await page.getByRole('button', { name: 'New chat' }).click();
+      await send(page, 'What is the weather in Oslo?');
+      await call(page, 'output-available').getByText('"degrees": 14').waitFor();
+      await page.getByRole('button', { name: 'Write 60 words about tides', exact: true }).click();
+      await expect.poll(async () => (await answer(page).textContent())?.trim().split(/\s+/).length).toBe(60);
+      await page.reload();
+      const titles = page.getByRole('navigation', { name: 'Chats' }).locator('[aria-current]');
+      expect(await titles.allTextContents()).toEqual(['What is the weather in Oslo?', 'Write 60 words about tides']);
+      await page.getByRole('button', { name: 'Delete What is the weather in Oslo?' }).click();
+      await page.getByRole('button', { name: 'Write 60 words about tides', exact: true }).click();
+      await expect.poll(async () => (await answer(page).textContent())?.trim().split(/\s+/).length).toBe(60);
+      expect(await page.evaluate(() => Object.keys(localStorage).filter((key) => key.startsWith('chat:')).length)).toBe(
+        1,
+      );
+      expect(problems).toEqual([]);
+    });
+
     it('reads an attached file, and names it in what it stores', async () => {
       const { page, problems } = await open();
       const buffer = Buffer.from('city,degrees\nOslo,4\n');

@@ -1,80 +1,47 @@
-import { useChat } from '@ai-sdk/react';
 import { useEffect, useState } from 'react';
-import { openChat, storeMessages } from './chat.ts';
-import { Composer } from './composer.tsx';
-import { MessageView } from './message.tsx';
+import { type ChatEntry, deleteChat, listChats, storeChats } from './chat.ts';
+import { ChatView } from './chat-view.tsx';
 
-const examples = [
-  'What is the weather in Oslo?',
-  'Send mail to ada@ship.example',
-  'Write 300 words about tides',
-];
-
+/** The list of chats, and the one that is read. */
 export function App() {
-  const [chat, setChat] = useState(openChat);
-  const {
-    messages,
-    status,
-    error,
-    sendMessage,
-    stop,
-    regenerate,
-    addToolApprovalResponse,
-  } = useChat({
-    chat,
-    resume: true, // joins a run that is under way, also after a reload
-  });
-  useEffect(() => storeMessages(chat, messages), [chat, status]);
-  const isRunning = status === 'submitted' || status === 'streaming';
+  const [chats, setChats] = useState(listChats);
+  const [id, setId] = useState(() => chats[0]?.id ?? crypto.randomUUID());
+  useEffect(() => storeChats(chats), [chats]);
+  const add = (entry: ChatEntry): void =>
+    setChats((chats) => chats.some(({ id }) => id === entry.id) ? chats : [entry, ...chats]);
+  const remove = (gone: string): void => {
+    void deleteChat(gone);
+    setChats((chats) => chats.filter(({ id }) => id !== gone));
+    if (gone === id) setId(crypto.randomUUID());
+  };
   return (
-    <main>
-      <header>
-        <h1>Helper</h1>
-        <button
-          type='button'
-          onClick={() => setChat(openChat(crypto.randomUUID()))}
-          disabled={isRunning}
-        >
+    <>
+      <nav aria-label='Chats'>
+        <button type='button' onClick={() => setId(crypto.randomUUID())}>
           New chat
         </button>
-      </header>
-      <section aria-label='Messages' aria-live='polite' aria-busy={isRunning}>
-        {messages.map((message) => (
-          <MessageView
-            key={message.id}
-            message={message}
-            onDecide={(id, approved) => void addToolApprovalResponse({ id, approved })}
-          />
-        ))}
-        {messages.length === 0 && (
-          <ul className='examples'>
-            {examples.map((text) => (
-              <li key={text}>
-                <button
-                  type='button'
-                  onClick={() => void sendMessage({ text })}
-                >
-                  {text}
-                </button>
-              </li>
-            ))}
-          </ul>
-        )}
-        {status === 'submitted' && <p className='note'>Waiting for the agent…</p>}
-        {error && (
-          <p className='error' role='alert'>
-            {error.message}{' '}
-            <button type='button' onClick={() => void regenerate()}>
-              Try again
-            </button>
-          </p>
-        )}
-      </section>
-      <Composer
-        isRunning={isRunning}
-        onSend={(message, output) => void sendMessage(message, { body: { output } })}
-        onStop={() => void stop()}
-      />
-    </main>
+        <ul>
+          {chats.map((chat) => (
+            <li key={chat.id}>
+              <button
+                type='button'
+                aria-current={chat.id === id}
+                onClick={() => setId(chat.id)}
+              >
+                {chat.title}
+              </button>
+              <button
+                type='button'
+                aria-label={`Delete ${chat.title}`}
+                onClick={() => remove(chat.id)}
+              >
+                ×
+              </button>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <ChatView key={id} id={id} onFirstMessage={add} />
+    </>
   );
 }
