@@ -13,6 +13,7 @@ import {
   ToolDefinition,
   withEntryTools,
 } from '../../src/base/schema.ts';
+import { requireDestinations } from '../../src/tools/input-fields.ts';
 import { compileJsonSchema, requireOutputSchema } from '../../src/tools/json-schema/json-schema.ts';
 
 export type { Catalog } from '../../src/contracts/catalog.ts';
@@ -56,7 +57,7 @@ export function staticCatalog(options: StaticCatalogOptions): Catalog {
     agents: agents.map((agent, i) => parse(Agent, withEntryTools(agent), { what: `agent ${i}` })),
     providers: providers.map((provider, i) => parse(Provider, provider, { what: `provider ${i}` })),
     mcpServers: mcpServers.map((server, i) => parse(McpServer, server, { what: `MCP server ${i}` })),
-    tools: tools.map((tool, i) => parse(ToolDefinition, tool, { what: `tool ${i}` })),
+    tools: tools.map((tool, i) => requireDestinations(parse(ToolDefinition, tool, { what: `tool ${i}` }))),
   };
   for (const { paramsSchema } of parsed.tools) compileJsonSchema(paramsSchema);
   for (const { output } of parsed.agents) if (output) requireOutputSchema(output.schema);

@@ -101,6 +101,11 @@ export interface AgentFields {
   limits?: LimitOverrides | undefined;
   /** Whether requests over HTTP may have it plan (`planner`). Code in the same process always may. Default: `false`. */
   plans?: boolean | undefined;
+  /**
+   * How it is kept from acting for strangers whose texts it reads. `watched`: a call that may act asks a person once the run has read a
+   * stranger's text. Default: `'open'`, or the `trust` of `createRuntime` where that is higher.
+   */
+  trust?: 'open' | 'watched' | 'guarded' | undefined;
   /** ISO 8601. A registry sets it. Default: 1970-01-01. */
   createdAt?: string | undefined;
   /** ISO 8601. A registry sets it. Default: 1970-01-01. */

@@ -29,8 +29,14 @@ export function parse<S extends v.GenericSchema<unknown, unknown>>(
 
 const unknownField = 'is not known here';
 
-/** Adds to an unknown field the most similar one that its object may have. */
-function withNearest(issue: Issue, { expected, path }: v.BaseIssue<unknown>, schema: unknown): Issue {
+/** Adds to an unknown field, and to a text that is none of a few, the most similar one that it may be. */
+function withNearest(issue: Issue, { type, input, expected, path }: v.BaseIssue<unknown>, schema: unknown): Issue {
+  if (type === 'picklist' && typeof input === 'string') {
+    const [name] = suggest(input, [...(expected ?? '').matchAll(/"([^"]*)"/g)].map(([, one = '']) => one), {
+      limit: 1,
+    });
+    return name === undefined ? issue : { ...issue, message: `${issue.message}; use "${name}"` };
+  }
   if (expected !== 'never' || !path || issue.message !== unknownField) return issue;
   const keys = path.map(({ key }) => String(key));
   const field = keys.pop() ?? '';

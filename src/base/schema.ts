@@ -1,6 +1,7 @@
 /** Shared data as valibot schemas: the agents, providers and tools of a catalog. */
 
 import { isRecord } from './is-record.ts';
+import { pointerForm } from './json.ts';
 import { egressForm, isEgressEntry } from './origins.ts';
 import * as v from 'valibot';
 import type * as Input from './agent-input.ts';
@@ -107,6 +108,7 @@ export const Agent = v.strictObject({
   facts: v.optional(v.array(v.picklist(['date']))),
   limits: v.optional(LimitOverrides),
   plans: v.optional(v.boolean()),
+  trust: v.optional(v.picklist(['open', 'watched', 'guarded'])),
   createdAt: v.optional(Timestamp, '1970-01-01T00:00:00.000Z'),
   updatedAt: v.optional(Timestamp, '1970-01-01T00:00:00.000Z'),
   revision: v.optional(Revision, 1),
@@ -196,8 +198,16 @@ export const ToolDefinition = v.strictObject({
   authn: v.optional(v.pipe(v.string(), v.maxLength(1000))),
   /** Earlier names; calls of them learn the new one. */
   renamedFrom: v.optional(listOf(ToolName, 100)),
-  /** Whether a person must approve calls: none, those of a tool that does not only read, or all. */
-  approval: v.optional(v.picklist(['never', 'mutating', 'always'])),
+  /** Whether a person must approve calls: none, those of a tool that does not only read, or all. `rules`: as `mutating`, but in a guarded agent what its rules say. */
+  approval: v.optional(v.picklist(['never', 'mutating', 'always', 'rules'])),
+  /** Who wrote what it returns: the operator, strangers, or strangers to the principal alone. Absent: strangers, as far as is known. */
+  reads: v.optional(v.picklist(['trusted', 'untrusted', 'private'])),
+  /** Who can see what is put in. Absent: the public with `openWorldHint`, and for a tool that may act; else the tenant. */
+  sends: v.optional(v.picklist(['public', 'tenant', 'principal'])),
+  /** JSON Pointers of the arguments that say where or to whom, as `/to`. Absent: every text of a tool that may act. */
+  destinations: v.optional(
+    listOf(v.pipe(v.string(), v.maxLength(500), v.regex(pointerForm, 'must be a JSON Pointer, as "/to"')), 20),
+  ),
   limits: v.optional(ToolLimits),
   /** Who may call it: the model of an agent, programs that it writes, or when absent both. */
   callers: v.optional(v.pipe(v.array(v.picklist(['model', 'program'])), v.minLength(1), v.maxLength(2))),
@@ -343,6 +353,10 @@ export const McpServer = v.strictObject({
   media: v.optional(v.boolean(), false),
   /** Whether its tools may bring apps (MCP Apps): it is asked for them, and a person approves them. */
   apps: v.optional(v.boolean()),
+  /** `trusted`: nobody outside can write what its tools return. Absent: strangers may. */
+  trust: v.optional(v.literal('trusted')),
+  /** `believe`: its `_meta.ifc` may also say that a result is trusted and public. Absent: it can only make a result stricter. */
+  ifc: v.optional(v.literal('believe')),
   status: v.optional(v.picklist(['pending', 'valid', 'error']), 'pending'),
   findings: v.optional(v.array(McpFinding), []),
   pinned: v.optional(McpPin),
@@ -366,6 +380,10 @@ export const DataSource = v.strictObject({
   /** Used to read the source; `config` never contains its value. */
   secret: v.optional(SecretRef),
   config: v.optional(v.record(v.string(), v.unknown()), {}),
+  /** `trusted`: nobody outside can write into it. Absent: strangers may. */
+  trust: v.optional(v.literal('trusted')),
+  /** Who may read what is in it. Absent: the tenant. */
+  readers: v.optional(v.picklist(['public', 'tenant', 'principal'])),
   revision: v.optional(Revision, 1),
 });
 export type DataSource = v.InferOutput<typeof DataSource>;

@@ -20,6 +20,7 @@ import {
 import { withTenant } from '../log/cache-key.ts';
 import { builtinToolIds, declaredBy, providerConfigForm } from '../tools/availability.ts';
 import { HttpToolConfig, secretNames } from '../tools/http-config.ts';
+import { requireDestinations } from '../tools/input-fields.ts';
 import { CodeToolConfig } from '../tools/implement.ts';
 import { requireOutputSchema, requireSchema } from '../tools/json-schema/json-schema.ts';
 
@@ -92,6 +93,7 @@ function readAgent(data: unknown, what: string): Agent {
 function readTool(data: unknown, what: string): ToolDefinition {
   const tool = parse(ToolDefinition, data, { what });
   requireSchema(tool.paramsSchema, 'paramsSchema');
+  requireDestinations(tool);
   if (tool.outputSchema) requireSchema(tool.outputSchema, 'outputSchema');
   return tool;
 }

@@ -21,6 +21,7 @@ import {
   type TemplateValues,
   unreachableOrigin,
 } from './http-config.ts';
+import { requireDestinations } from './input-fields.ts';
 import { checkBy } from './json-schema/json-schema.ts';
 import type { PooledSandbox } from './pooled-sandbox.ts';
 import { createProviderTool } from './provider-tool.ts';
@@ -74,7 +75,7 @@ export function createHttpTool(definition: HttpToolDefinition, options: HttpTool
   checkNames('define the tool', options, optional('egress', 'random', 'wait'));
   const what = `the definition of tool "${definition.id}"`;
   const named = { name: definition.id, type: 'http', ...definition, undoable: undefined };
-  const parsed = parse(ToolDefinition, named, { what });
+  const parsed = requireDestinations(parse(ToolDefinition, named, { what }));
   const config = parse(HttpToolConfig, definition.config, { what: `the template of tool "${definition.id}"` });
   checkSecrets(parsed, config);
   checkOrigins(parsed, config, options);

@@ -1,6 +1,8 @@
 /** Which fields of an input its JSON Schema declares, and what events say of an input: never a value. */
 
 import { canonicalJson, readPointer } from '../base/json.ts';
+import { invalid } from '../base/parse.ts';
+import type { ToolDefinition } from '../base/schema.ts';
 import { visible } from '../base/text.ts';
 import type { SummaryValue } from '../contracts/event-sink.ts';
 import type { DigestOf } from '../events/input-digests.ts';
@@ -94,6 +96,35 @@ function findUndeclared(value: unknown, { schemas, root, isTop = false }: Within
     if (found) return [name, ...found];
   }
   return undefined;
+}
+
+/** Checks that each of the destinations is a place in the input. @throws PinnaceError `invalid_argument` that names the field. */
+export function requireDestinations<T extends Pick<ToolDefinition, 'id' | 'paramsSchema' | 'destinations'>>(
+  tool: T,
+): T {
+  for (const [at, pointer] of tool.destinations?.entries() ?? []) {
+    if (!isDeclared(pointer.split('/').slice(1), tool.paramsSchema)) {
+      const message = 'must be a place in the input that "paramsSchema" declares, as "/to"';
+      throw invalid(
+        `the definition of tool "${tool.id}"`,
+        [{ path: `destinations.${at}`, message }],
+        'unknown_pointer',
+      );
+    }
+  }
+  return tool;
+}
+
+function isDeclared(parts: readonly string[], root: unknown): boolean {
+  let schemas = schemasOf(root);
+  for (const part of parts) {
+    const { fields, others } = declaredFields(schemas, root);
+    const items = /^\d{1,3}$/.test(part) ? elementSchemas(schemas, root, Number(part)) : [];
+    const next = fields.get(part.replaceAll('~1', '/').replaceAll('~0', '~')) ?? others ?? items;
+    if (next.length === 0) return false;
+    schemas = next;
+  }
+  return true;
 }
 
 const wholes = ['allOf', 'anyOf', 'oneOf'];

@@ -6,6 +6,7 @@ import { PinnaceError } from '../base/errors.ts';
 import { jsonSchemaOf } from '../base/json-schema-of.ts';
 import { parse, toIssue } from '../base/parse.ts';
 import { type JsonSchema, ToolDefinition } from '../base/schema.ts';
+import { requireDestinations } from './input-fields.ts';
 import type { CallPreview, PreviewContext, Tool, ToolContext, ToolUndo } from './tool.ts';
 
 /**
@@ -127,7 +128,7 @@ export function makeTool<S extends AnySchema, O extends AnySchema | undefined>(
   const { jsonSchema: paramsSchema, check } = readOf(id, input, { read });
   const result = output && readOf(id, output, { read, side: 'output' });
   return {
-    definition: parse(
+    definition: requireDestinations(parse(
       ToolDefinition,
       {
         name: id,
@@ -138,7 +139,7 @@ export function makeTool<S extends AnySchema, O extends AnySchema | undefined>(
         paramsSchema,
       },
       { what: `the definition of tool "${id}"` },
-    ),
+    )),
     check,
     ...(describe && {
       // `previewCall` passes only checked values.

@@ -17,6 +17,7 @@ import type { Interaction } from '../contracts/mcp/answers.ts';
 import type { SideEffect } from '../events/audit.ts';
 import { reportAt } from '../events/report.ts';
 import { type Span, type SpanContext, type SpanEnd, statusOfError } from '../events/span.ts';
+import type { CallFacts } from '../permission/label.ts';
 import { askedBy, type Interruption, type Interruptions } from '../permission/interruption.ts';
 import { type CallDescription, type ClaimHost, claimOn, describedText } from './call-approval.ts';
 import { createOpenCalls, type Loss, lostChunks, lostError, mayAct, outcomeChunks, waitingChunk } from './call-ends.ts';
@@ -92,9 +93,9 @@ export class RunCalls {
     };
   }
 
-  /** Creates a call. Nothing happens yet. */
-  open(tool: Tool, input: unknown, toolCallId: string): ToolCall {
-    return new ToolCall(this.#run, { tool, input, toolCallId });
+  /** Creates a call. Nothing happens yet. `facts` are those of a program's call. */
+  open(tool: Tool, input: unknown, toolCallId: string, facts?: CallFacts): ToolCall {
+    return new ToolCall(this.#run, { tool, input, toolCallId, facts });
   }
 
   /** Makes a call of the model, or asks the person who must approve it. */

@@ -33,6 +33,7 @@ import { type Report, reportAt, reportHidden } from '../events/report.ts';
 import { type Span, type SpanContext, type SpanEnd, statusOfError } from '../events/span.ts';
 import { withTenant } from '../log/cache-key.ts';
 import { takeToken } from '../log/rate-limit.ts';
+import type { CallFacts } from '../permission/label.ts';
 import type { RunRedaction } from '../permission/redaction/run-redaction.ts';
 import { type CallDescription, describeCall } from './call-approval.ts';
 import { previewCall, type TakenPreview } from './call-preview.ts';
@@ -93,12 +94,17 @@ export type CallFacilities = Omit<
   'toolCallId' | 'principal' | 'secrets' | 'redact' | 'protect' | 'span' | 'origins'
 >;
 
+/** What is called, and what is known of its arguments. */
+type CallRequest = Pick<ToolCall, 'tool' | 'input' | 'toolCallId'> & Partial<Pick<ToolCall, 'facts'>>;
+
 /** One call, from its preparation to its outcome. */
 export class ToolCall {
   readonly tool: Tool;
   /** As the caller gave it: the permit is bound to this value. */
   readonly input: unknown;
   readonly toolCallId: string;
+  /** Where its arguments are from. Absent: the model has written them, after all that its run has read. */
+  readonly facts: CallFacts | undefined;
   /** The outcome, once the call has ended with one. */
   outcome: ToolOutcome | undefined;
   /** The digest of what the person is shown, once the call is described. */
@@ -118,11 +124,12 @@ export class ToolCall {
   #auditStart: ReturnType<Recorder['start']> | undefined;
   #auditEnd: Awaited<ReturnType<Recorder['start']>> | undefined;
 
-  constructor(host: CallHost, { tool, input, toolCallId }: Pick<ToolCall, 'tool' | 'input' | 'toolCallId'>) {
+  constructor(host: CallHost, { tool, input, toolCallId, facts }: CallRequest) {
     this.#host = host;
     this.tool = tool;
     this.input = input;
     this.toolCallId = toolCallId;
+    this.facts = facts;
   }
 
   /** Checks the input and asks the permission hook, once. Never rejects. */
