@@ -65,6 +65,7 @@ export interface UpgradedData {
 
 /** What is stored under the first part of a key. */
 const kinds: Readonly<Record<string, string>> = {
+  'asks': 'approvals and questions',
   'audit': 'audit',
   'auth': 'sign-ins and revocations',
   'blob': 'files',
@@ -107,6 +108,8 @@ const kinds: Readonly<Record<string, string>> = {
   'tape': 'recorded evals',
   'tools': 'discovered tools',
   'tree': 'trees',
+  'waiting': 'approvals and questions',
+  'waiting-bell': 'signals',
 };
 
 /** A form that an earlier version has written, and what this one makes of it. */

@@ -69,6 +69,8 @@ export type ThoughtCall =
       readonly effect: 'pure' | 'idempotent' | 'unsafe';
       /** The question for the person who must approve the call. */
       readonly approval?: string;
+      /** What is to be done, in words of the definition, and what the tool shows of it. */
+      readonly about?: { readonly title: string; readonly quote?: string | undefined; readonly toolId: string };
       /** Who decides in place of the owner, and whether another person than the one who has asked must. */
       readonly approvers?: readonly string[];
       readonly fourEyes?: true;

@@ -10,14 +10,11 @@ import { commitOwn, outlast } from '../log/commits.ts';
 import type { Change, Storage } from '../contracts/storage.ts';
 import type { Principal } from '../base/principal.ts';
 import { readJournal } from '../log/journal-record.ts';
-import { type DelegatedRecord, haveOneOwner, type OwnedRecord, owns, requireDecider } from './ownership.ts';
+import { haveOneOwner, type OwnedRecord, owns, requireDecider } from './ownership.ts';
+import { asksPrefix, requireRoom, settledChanges, waitingChanges, type WaitingRecord } from './waiting.ts';
 
 /** A question to a person. Who may decide on it is fixed when it is asked. */
-export interface Interruption extends DelegatedRecord {
-  readonly id: string;
-  /** `sign_in` and `elicitation`: asked by a tool call, which goes on when the person has answered. */
-  readonly kind: 'approval' | 'question' | 'sign_in' | 'elicitation';
-  readonly runId: string;
+export interface Interruption extends WaitingRecord {
   /** Empty where the agent is not in the registry. */
   readonly agentId: string;
   /** SHA-256 over the subject of the decision: when any of it changes, the decision is void. */
@@ -28,8 +25,6 @@ export interface Interruption extends DelegatedRecord {
   readonly preview?: string | undefined;
   /** The program that waits: the run that started it, and its id there. */
   readonly program?: { readonly runId: string; readonly id: string };
-  /** Milliseconds since 1970. */
-  readonly expiresAt: number;
   /** `closed`: the answer is no longer needed. */
   readonly state: 'pending' | 'approved' | 'denied' | 'answered' | 'spent' | 'closed';
   readonly decidedBy?: string;
@@ -97,14 +92,23 @@ export type NewInterruption =
     | 'program'
     | 'approvers'
     | 'fourEyes'
+    | 'facts'
+    | 'goesOn'
   >
-  & { readonly subject: string };
+  & {
+    readonly subject: string;
+    /** A shorter time to decide than usual. */
+    readonly withinMs?: number | undefined;
+  };
 
 /** The interruptions of one storage. */
 export interface Interruptions {
+  /** @throws PinnaceError `rate_limited` (`too_many_waiting`). */
   open(facts: NewInterruption): Promise<Interruption>;
-  /** Returns a new record, and the change that stores it, to be part of the caller's commit. */
-  draft(facts: NewInterruption): { readonly record: Interruption; readonly change: Change };
+  /** Returns a new record, and the changes that store it, to be part of the caller's commit: the record first. */
+  draft(facts: NewInterruption): { readonly record: Interruption; readonly changes: readonly Change[] };
+  /** Checks that so many questions may be asked. @throws PinnaceError `rate_limited` (`too_many_waiting`). */
+  requireRoom(owner: Pick<Principal, 'tenant' | 'subject'>, more: number): Promise<void>;
   /** Returns a record of the caller's own. */
   find(principal: Principal, id: string): Promise<Interruption | undefined>;
   /**
@@ -118,7 +122,7 @@ export interface Interruptions {
     principal: Principal,
     runId: string,
     id: string,
-    decision: Decision & { readonly isAnswered?: boolean },
+    decision: Decision & { readonly isAnswered?: boolean; readonly beside?: readonly Change[] },
   ): Promise<void>;
   /** Checks that a decision can be stored. @throws PinnaceError as `decide`. */
   requirePending(principal: Principal, runId: string, id: string): Promise<void>;
@@ -146,9 +150,14 @@ export interface Answering {
 /** Who may decide on what a principal asks for, in the record of the question. */
 export function askedBy(
   { actor }: Principal,
-  { approvers, fourEyes }: Pick<DelegatedRecord, 'approvers' | 'fourEyes'> = {},
-): Pick<NewInterruption, 'actor' | 'approvers' | 'fourEyes'> {
-  return { ...(actor !== undefined && { actor }), ...(approvers && { approvers }), ...(fourEyes && { fourEyes }) };
+  { approvers, fourEyes, withinMs }: Pick<NewInterruption, 'approvers' | 'fourEyes' | 'withinMs'> = {},
+): Pick<NewInterruption, 'actor' | 'approvers' | 'fourEyes' | 'withinMs'> {
+  return {
+    ...(actor !== undefined && { actor }),
+    ...(approvers && { approvers }),
+    ...(fourEyes && { fourEyes }),
+    ...(withinMs !== undefined && { withinMs }),
+  };
 }
 
 /** The change that writes a record, to be part of the caller's commit. */
@@ -182,7 +191,16 @@ export async function answerInterruption(
     const decided = { ...record, ...decider(principal), answer: text, marks: [...record.marks ?? [], mark] };
     const own = { ...interruptionChange({ ...decided, state: 'answered' }, ttlMs), ifVersion: entry.version };
     const written = () => markedVersion(storage, id, mark);
-    if ((await commitOwn(storage, [own, ...changes], { written })).ok) return 'accepted';
+    if ((await commitOwn(storage, [own, ...settledChanges(record), ...changes], { written })).ok) return 'accepted';
+  }
+}
+
+/** Removes the open questions of a run that is deleted: nobody finds or decides on them any more. */
+export async function removeQuestions(storage: Storage, runId: string): Promise<void> {
+  for (const { key } of await storage.list({ prefix: asksPrefix(runId), limit: 1000 })) {
+    const recordKey = keyOf(String(key.at(-1)));
+    const record = (await storage.get(recordKey))?.value as Interruption | undefined; // only this module writes it
+    await storage.commit([{ key: recordKey }, ...record ? settledChanges(record) : [{ key }]]);
   }
 }
 
@@ -214,12 +232,16 @@ export function createInterruptions({ storage, now, validMs, graceMs = 0 }: Inte
     const entry = id.length > 64 ? undefined : await storage.get(keyOf(id));
     return entry && { record: entry.value as Interruption, version: entry.version }; // only this module writes it
   };
-  const write = async (record: Interruption, ifVersion: string | null, patienceMs: number): Promise<boolean> => {
+  const write = async (
+    record: Interruption,
+    ifVersion: string | null,
+    { patienceMs = graceMs, beside = [] }: { readonly patienceMs?: number; readonly beside?: readonly Change[] } = {},
+  ): Promise<boolean> => {
     const mark = crypto.randomUUID();
     const value: Interruption = { ...record, marks: [...record.marks ?? [], mark] };
     const written = () => markedVersion(storage, record.id, mark);
     const change = { key: keyOf(record.id), value, ifVersion, ttlMs };
-    return (await commitOwn(storage, [change], { written, graceMs: patienceMs })).ok;
+    return (await commitOwn(storage, [change, ...beside], { written, graceMs: patienceMs })).ok;
   };
   const pending = async (principal: Principal, runId: string, id: string) => {
     const found = await read(id);
@@ -229,29 +251,39 @@ export function createInterruptions({ storage, now, validMs, graceMs = 0 }: Inte
     if (found.record.expiresAt <= now()) throw expired();
     return found;
   };
-  const create = (facts: NewInterruption): Interruption => newInterruption(facts, now() + validMs);
+  const create = (facts: NewInterruption): Interruption => newInterruption(facts, { at: now(), validMs });
   return {
     async requirePending(...given) {
       await pending(...given);
     },
-    draft: (facts) => withChange(create(facts), ttlMs),
+    draft(facts) {
+      const record = create(facts);
+      return { record, changes: [interruptionChange(record, ttlMs), ...waitingChanges(record, now())] };
+    },
+    requireRoom: (owner, more) => outlast(() => requireRoom(storage, owner, more), graceMs),
     async find(principal, id) {
       const found = await outlast(() => read(id), graceMs);
       return found && owns(principal, await ownerOf(found.record, storage)) ? found.record : undefined;
     },
     async open(facts) {
+      await this.requireRoom(facts, 1);
       const record = create(facts);
-      if (!await write(record, null, graceMs)) {
+      if (!await write(record, null, { beside: waitingChanges(record, now()) })) {
         throw new PinnaceError('internal', 'Cannot ask for an approval: its id is taken');
       }
       return record;
     },
-    async decide(principal, runId, id, { approved, reason, isAnswered = false }) {
+    async decide(principal, runId, id, { approved, reason, isAnswered = false, beside = [] }) {
       const found = await pending(principal, runId, id);
       if (found.record.kind === 'elicitation' && approved && !isAnswered) throw unanswered();
       const decision = { ...decider(principal), ...(reason !== undefined && { reason: shortened(reason) }) };
       const state = approved ? 'approved' : 'denied';
-      if (!await write({ ...found.record, ...decision, state }, found.version, 0)) throw alreadyDecided();
+      const changes = [...settledChanges(found.record), ...beside];
+      const isFirst = await write({ ...found.record, ...decision, state }, found.version, {
+        patienceMs: 0,
+        beside: changes,
+      });
+      if (!isFirst) throw alreadyDecided();
     },
     async spend(id, claim, { again = false, by, earlier }) {
       const found = await outlast(() => read(id), graceMs);
@@ -261,15 +293,9 @@ export function createInterruptions({ storage, now, validMs, graceMs = 0 }: Inte
       const decision = decisionOf(found.record);
       const isOwn = by !== undefined && found.record.spentBy === by;
       if (unspendable) return (again || isOwn) && isSpentWith(found.record, unspendable) ? decision : { unspendable };
-      return await write(spentRecord(found.record, by), found.version, graceMs)
-        ? decision
-        : { unspendable: 'approval_spent' };
+      return await write(spentRecord(found.record, by), found.version) ? decision : { unspendable: 'approval_spent' };
     },
   };
-}
-
-function withChange(record: Interruption, ttlMs: number): ReturnType<Interruptions['draft']> {
-  return { record, change: interruptionChange(record, ttlMs) };
 }
 
 /** The record of a decision that this run has spent. */
@@ -290,8 +316,12 @@ function isSpentWith({ approved }: Interruption, unspendable: UnspendableReason)
   return unspendable === 'approval_spent' && approved !== undefined;
 }
 
-function newInterruption(facts: NewInterruption, expiresAt: number): Interruption {
-  return { ...facts, id: `apr_${crypto.randomUUID().replaceAll('-', '')}`, expiresAt, state: 'pending' };
+function newInterruption(
+  { withinMs = Infinity, ...facts }: NewInterruption,
+  { at, validMs }: { readonly at: number; readonly validMs: number },
+): Interruption {
+  const id = `apr_${crypto.randomUUID().replaceAll('-', '')}`;
+  return { ...facts, id, openedAt: at, expiresAt: at + Math.min(validMs, withinMs), state: 'pending' };
 }
 
 /** Returns the version of the record, where the write with this mark was done. */

@@ -52,6 +52,8 @@ export const Rule = v.strictObject({
   ),
   /** For `ask`: the person who has asked does not decide. */
   fourEyes: v.optional(v.literal(true)),
+  /** For `ask`: a shorter time to decide than `limits.approvalMs`, in milliseconds. */
+  withinMs: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1000))),
   /** All conditions must hold for the input. */
   when: v.optional(v.pipe(v.array(RuleCondition), v.maxLength(50)), []),
   /** Sent with a denial, or shown to the approver. */
@@ -141,6 +143,7 @@ interface CompiledRule {
   readonly reason: string;
   readonly approvers: readonly string[] | undefined;
   readonly fourEyes: true | undefined;
+  readonly withinMs: number | undefined;
   readonly isAbout: (request: RequestFacts) => boolean;
   readonly judge: (input: unknown) => Finding;
 }
@@ -165,12 +168,17 @@ function termsOf(speaking: readonly Speaking[]): ApprovalTerms {
   const asking = speaking.filter(({ rule, finding }) => finding === 'holds' && rule.effect === 'ask');
   const named = asking.flatMap(({ rule: { approvers } }) => approvers ? [approvers] : []);
   const approvers = named[0]?.filter((name) => named.every((names) => names.includes(name)));
-  return { ...(approvers && { approvers }), ...(asking.some(({ rule }) => rule.fourEyes) && { fourEyes: true }) };
+  const withinMs = Math.min(...asking.map(({ rule }) => rule.withinMs ?? Infinity));
+  return {
+    ...(approvers && { approvers }),
+    ...(asking.some(({ rule }) => rule.fourEyes) && { fourEyes: true }),
+    ...(withinMs !== Infinity && { withinMs }),
+  };
 }
 
 function compileRule(given: RuleInput, index: number): CompiledRule {
   const rule = readRule(given, index);
-  const { id = String(index), effect, reason, when, approvers, fourEyes } = rule;
+  const { id = String(index), effect, reason, when, approvers, fourEyes, withinMs } = rule;
   const actions = matcher(rule.actions);
   const tenants = matcher(rule.tenants);
   const subjects = matcher(rule.subjects);
@@ -187,6 +195,7 @@ function compileRule(given: RuleInput, index: number): CompiledRule {
     reason: `rule "${id}"${reason === undefined ? '' : `: ${reason}`}`,
     approvers,
     fourEyes,
+    withinMs,
     isAbout: ({ action, principal, resource, resourceTenant, resourceSubjects: owners, agentId, roles: had }) =>
       actions([action]) && tenants([principal.tenant]) && subjects([principal.subject]) && scopes(principal.scopes) &&
       roles(had) && agents(agentId === undefined ? [] : [agentId]) && resources([resource]) &&
@@ -202,8 +211,9 @@ function compileRule(given: RuleInput, index: number): CompiledRule {
 function readRule(given: RuleInput, index: number): Rule {
   try {
     const rule = parse(Rule, given, { what: `rule ${index}` });
-    if (rule.effect !== 'ask' && (rule.approvers ?? rule.fourEyes)) {
-      throw new PinnaceError('invalid_argument', `Cannot use rule ${index}: "approvers" and "fourEyes" are for "ask"`);
+    const ofAsk = (['approvers', 'fourEyes', 'withinMs'] as const).find((name) => rule[name] !== undefined);
+    if (rule.effect !== 'ask' && ofAsk) {
+      throw new PinnaceError('invalid_argument', `Cannot use rule ${index}: "${ofAsk}" is for the effect "ask"`);
     }
     return rule;
   } catch (error) {

@@ -128,6 +128,8 @@ export const ReviseAction = v.strictObject({
 });
 export type ReviseAction = v.InferOutput<typeof ReviseAction>;
 
+const Shown = v.pipe(v.string(), v.maxLength(1000));
+
 /** Calls a tool as an activity of its own. */
 export const CallAction = v.strictObject({
   type: v.literal('call'),
@@ -139,6 +141,8 @@ export const CallAction = v.strictObject({
   retry: v.optional(Retry),
   /** A person must approve the call, and is shown this text, made of the real call. */
   approval: v.optional(v.pipe(v.string(), v.maxLength(65_536))),
+  /** What is to be done, in words of the definition, and what the tool shows of it. */
+  about: v.optional(v.strictObject({ title: Shown, quote: v.optional(Shown), toolId: Shown })),
   /** Who decides in place of the owner: `subject:bo`, `role:finance`, `actor:bo`. */
   approvers: v.optional(v.pipe(v.array(v.pipe(v.string(), v.regex(approverName))), v.maxLength(mostApprovers))),
   /** Another person than the one who has asked must decide. */

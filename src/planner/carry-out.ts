@@ -156,7 +156,7 @@ function ask(draft: Draft, agent: AgentState, action: AskAction): Done {
 }
 
 function call(draft: Draft, agent: AgentState, { action, step }: { action: CallAction; step: string }): Done {
-  const { type: _type, approval, approvers, fourEyes, callId, provider, retry, ...facts } = action;
+  const { type: _type, approval, about, approvers, fourEyes, callId, provider, retry, ...facts } = action;
   if (approval !== undefined && !draft.settings.allowHuman) {
     return { error: humanRequired(`call tool "${action.tool}"`) };
   }
@@ -172,6 +172,7 @@ function call(draft: Draft, agent: AgentState, { action, step }: { action: CallA
       kind: 'approval',
       step,
       question: approval,
+      ...(about && { about }),
       ...(approvers && { approvers }),
       ...(fourEyes && { fourEyes }),
       ...(callId !== undefined && { callId }),

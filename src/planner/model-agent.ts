@@ -229,8 +229,12 @@ function readCall(call: ThoughtCall, { agentId }: StepOf): Read {
   const { callId, name, input } = call;
   if (call.kind === 'refused') return { type: 'refused', callId, error: call.error };
   if (call.kind === 'primitive') return readPrimitive(call, agentId);
-  const { effect, approval, approvers, fourEyes } = call;
-  const asked = { ...(approvers && { approvers: [...approvers] }), ...(fourEyes && { fourEyes }) };
+  const { effect, approval, about, approvers, fourEyes } = call;
+  const asked = {
+    ...(about && { about }),
+    ...(approvers && { approvers: [...approvers] }),
+    ...(fourEyes && { fourEyes }),
+  };
   return {
     type: 'action',
     action: { type: 'call', callId, tool: name, input, effect, ...(approval !== undefined && { approval }), ...asked },

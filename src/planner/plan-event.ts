@@ -5,7 +5,7 @@
 
 import type { ErrorData } from '../base/errors.ts';
 import type { JsonSchema } from '../base/schema.ts';
-import type { Budget, Effect, OnFailure, OnTimeout, Retry } from './action.ts';
+import type { Budget, CallAction, Effect, OnFailure, OnTimeout, Retry } from './action.ts';
 import type { PlanTerms } from './plan-request.ts';
 import type { Delivered, PlanOwner, Usage, ValueRef } from './run-agent.ts';
 
@@ -81,6 +81,10 @@ export interface AskFacts {
   /** The activity that it is about, for an approval and a lost call. */
   readonly step?: string;
   readonly question: string;
+  /** Of an approval: the call, as `ThoughtCall` has it. */
+  readonly about?: CallAction['about'];
+  /** When it was asked, in milliseconds since 1970. */
+  readonly at?: number;
   /** Who decides in place of the owner, as the permission hook has named them. */
   readonly approvers?: readonly string[];
   /** Another person than the one who has asked must decide. */

@@ -5,6 +5,7 @@ import type { Change, Storage } from '../contracts/storage.ts';
 import type { JournalHead } from '../log/journal-record.ts';
 import { type Journal, openJournal } from '../log/journal.ts';
 import { type Interruption, interruptionChange } from '../permission/interruption.ts';
+import { settledChanges, waitingChanges } from '../permission/waiting.ts';
 import { Draft, type DraftSettings } from './draft.ts';
 import { dueKey } from './due-plans.ts';
 import {
@@ -20,6 +21,8 @@ import type { AskFacts, PlanEvent } from './plan-event.ts';
 import type { PlanLimits } from './plan-limits.ts';
 import type { PlanState } from './plan-state.ts';
 import { type SnapshotRecord, Snapshots } from './snapshots.ts';
+
+const changesPerGroup = 60;
 
 /** A plan that this process owns. */
 export interface OwnedPlan {
@@ -118,7 +121,12 @@ export class PlanJournal {
     if (events.length === 0 && changes.length === 0) return events;
     for (const event of events) this.#tail.push(event);
     this.#seq += events.length;
-    this.#journal.append(texts, { changes: [...changes, ...draft.changes, ...this.#questionChanges(events)] });
+    const { records, index } = this.#questionChanges(events);
+    this.#journal.append(texts, { changes: [...changes, ...draft.changes, ...records] });
+    // Few questions have it in the commit of their records; the index of many takes more than one.
+    for (let at = 0; at < index.length; at += changesPerGroup) {
+      this.#journal.append([], { changes: index.slice(at, at + changesPerGroup) });
+    }
     const snapshot = this.#snapshots.after(this.#state, this.#seq);
     if (snapshot.length > 0) this.#journal.append([], { changes: snapshot });
     return events;
@@ -145,15 +153,17 @@ export class PlanJournal {
   }
 
   /** The records by which people answer: one for each open question, closed when the plan no longer needs the answer. */
-  #questionChanges(events: readonly PlanEvent[]): readonly Change[] {
+  #questionChanges(events: readonly PlanEvent[]): Record<'records' | 'index', readonly Change[]> {
     const [{ asks }, open, planId, ttlMs] = [this.#state, this.#open, this.#planId, this.#ttlMs];
-    if (open.size === 0 && !events.some(({ type }) => type === 'ask.opened')) return [];
-    const changes: Change[] = [];
+    if (open.size === 0 && !events.some(({ type }) => type === 'ask.opened')) return { records: [], index: [] };
+    const [changes, index]: [Change[], Change[]] = [[], []];
     for (const event of events) {
       if (event.type === 'ask.opened' && asks.has(event.ask)) {
         open.set(event.ask, event);
-        const { at: _, type: _type, ...facts } = event;
-        changes.push(this.#questionChange(event, 'pending'), { key: askKey(planId, event.ask), value: facts, ttlMs });
+        const { at, type: _type, ...facts } = event;
+        const record = this.#questionOf(event, 'pending');
+        changes.push(interruptionChange(record, ttlMs), { key: askKey(planId, event.ask), value: facts, ttlMs });
+        index.push(...waitingChanges(record, at));
       } else if (event.type === 'ask.answered' && event.by !== 'timeout') {
         open.delete(event.ask); // its record has the answer
         changes.push({ key: askKey(planId, event.ask) });
@@ -162,14 +172,17 @@ export class PlanJournal {
     for (const ask of open.values()) {
       if (asks.has(ask.ask)) continue;
       open.delete(ask.ask);
-      changes.push(this.#questionChange(ask, 'closed'), { key: askKey(planId, ask.ask) });
+      const record = this.#questionOf(ask, 'closed');
+      changes.push(interruptionChange(record, ttlMs), { key: askKey(planId, ask.ask) });
+      index.push(...settledChanges(record));
     }
-    return changes;
+    return { records: changes, index };
   }
 
-  #questionChange(ask: AskFacts, state: Interruption['state']): Change {
+  #questionOf(ask: AskFacts, state: Interruption['state']): Interruption {
     const { tenant, subject, actor } = this.#head;
-    return interruptionChange({
+    const { question, schema, options, about } = ask;
+    return {
       id: ask.ask,
       kind: ask.kind === 'approval' ? 'approval' : 'question',
       runId: this.#planId,
@@ -180,9 +193,16 @@ export class PlanJournal {
       ...(ask.fourEyes && { fourEyes: ask.fourEyes }),
       agentId: this.#state.agents.get(ask.agent)?.spec.agentId ?? '',
       binding: `${ask.agent} ${ask.step ?? ''}`,
+      ...(ask.at !== undefined && { openedAt: ask.at }),
+      facts: {
+        ...(about ?? { title: ask.kind === 'lost_call' ? 'A call was lost' : 'An agent asks' }),
+        question,
+        ...(schema && { schema }),
+        ...(options && { options }),
+      },
       expiresAt: ask.expiresAt,
       state,
-    }, this.#ttlMs);
+    };
   }
 }
 

@@ -136,6 +136,8 @@ interface ProgramJournalOptions {
   readonly onLost: (error: PinnaceError) => void;
 }
 
+const changesPerCommit = 60;
+
 /** Outcomes that no side effect waits for are committed within this time. */
 const spacingMs = 250;
 
@@ -156,7 +158,13 @@ export function openProgramJournal(options: ProgramJournalOptions): ProgramJourn
       await created.flush();
     },
     async suspend(asks, changes) {
-      append(asks, 'suspended', changes);
+      const own = changes.filter(({ key }) => key[0] === 'interruption');
+      append(asks, 'suspended', own);
+      // The index of many questions takes more than one commit.
+      const index = changes.filter((change) => !own.includes(change));
+      for (let at = 0; at < index.length; at += changesPerCommit) {
+        created.append([], undefined, index.slice(at, at + changesPerCommit));
+      }
       await created.flush();
     },
     async end(ok) {

@@ -25,7 +25,7 @@ import { programsIn } from '../runtime/message-parts.ts';
 import { createProgramCalls, createProgramView, type ProgramAsk, type ProgramView } from './program-calls.ts';
 import { ownerOfRun, runPrefix, type RunState } from '../runtime/run-record.ts';
 import { maxProgramLength, maxProgramOutput } from '../tools/builtin/code-run.ts';
-import { claimOn, describedText, earlierClaim } from '../tools/call-approval.ts';
+import { claimOn, describedText, earlierClaim, factsOf } from '../tools/call-approval.ts';
 import { outcomeUnknown, waitingOutput } from '../tools/call-ends.ts';
 import type { PooledPrograms } from '../tools/pooled-sandbox.ts';
 import { codeRunId } from '../tools/run-scope.ts';
@@ -212,24 +212,27 @@ interface Suspending extends Running {
 async function suspend(run: RunContext, program: Resumed, suspending: Suspending): Promise<void> {
   const { runId, principal, agent, interruptions, push } = run;
   const { journal, asks, spanContext, view, context } = suspending;
+  await interruptions.requireRoom(principal, asks.length);
   const questions = await Promise.all(asks.map(async ({ call, toolCall }) => {
     const { tool, input, toolCallId } = toolCall;
     const description = await toolCall.describe();
     const claim = await claimOn(run, programSubject(program.state, { definition: tool.definition, ...call }));
-    const { record, change } = interruptions.draft({
+    const { record, changes } = interruptions.draft({
       ...claim,
-      ...askedBy(principal, description),
+      ...askedBy(principal, toolCall.terms),
       ...(toolCall.preview !== undefined && { preview: toolCall.preview }),
+      ...(run.goesOn && { goesOn: run.goesOn }),
       kind: 'approval',
       runId,
       agentId: agent.id,
       program: program.home,
+      facts: factsOf(tool, description),
     });
-    return { call, tool, input, toolCallId, description, approvalId: record.id, change };
+    return { call, tool, input, toolCallId, description, approvalId: record.id, changes };
   }));
   await journal.suspend(
     questions.map(({ call: { n, tool, digest }, approvalId }) => ({ t: 'ask', n, tool, digest, approvalId })),
-    questions.map(({ change }) => change),
+    questions.flatMap(({ changes }) => changes),
   );
   for (const { tool, input, toolCallId, description, approvalId } of questions) {
     const facts = description && { reason: describedText(description), approvalDescriptor: description };

@@ -5,7 +5,7 @@ import { fromData, PinnaceError, toData } from '../base/errors.ts';
 import type { AgentSteps, StepInput, StepOf, ThinkRequest, Thought, ThoughtCall } from '../contracts/steps.ts';
 import { reportAt, reportedHook, reportHidden } from '../events/report.ts';
 import { traceAt } from '../events/span.ts';
-import { describedText } from '../tools/call-approval.ts';
+import { type CallDescription, describedText } from '../tools/call-approval.ts';
 import { codeRunId, createReserves, createRunScope, type Delegation } from '../tools/run-scope.ts';
 import { type CallHost, ToolCall } from '../tools/tool-call.ts';
 import type { Tool, ToolOutcome } from '../tools/tool.ts';
@@ -229,10 +229,14 @@ async function readCall(
     ...facts,
     kind: 'tool',
     effect: effectOf(tool.definition),
-    ...(approval && { approval: describedText(approval) }),
+    ...(approval && { approval: describedText(approval), about: aboutOf(tool, approval) }),
     ...(approval?.approvers && { approvers: approval.approvers }),
     ...(approval?.fourEyes && { fourEyes: true }),
   };
+}
+
+function aboutOf({ definition: { id: toolId } }: Tool, { title, quote }: CallDescription) {
+  return { title, ...(quote !== undefined && { quote }), toolId };
 }
 
 function effectOf({ annotations }: ToolDefinition): 'pure' | 'idempotent' | 'unsafe' {

@@ -145,8 +145,9 @@ async function settle(
   if ('approved' in decision && decision.approved) {
     const call = calls.open(tool, input, toolCallId);
     if (decision.preview !== undefined && !await call.isAsShown(decision.preview)) {
-      push(await calls.requestApproval(call)); // with what there is now
-      return undefined;
+      const { chunks, outcome } = await calls.requestApproval(call); // with what there is now
+      chunks.forEach(push);
+      return outcome;
     }
     // An approval is no answer to what a tool asked.
     const interruptionId = decision.kind === 'approval' ? undefined : approvalId;

@@ -3,6 +3,7 @@
 import type { Key } from '../base/key.ts';
 import type { Principal } from '../base/principal.ts';
 import { readPages, removeKeys } from '../log/commits.ts';
+import { removeQuestions } from '../permission/interruption.ts';
 import { promptKey } from './prompt-chain.ts';
 import { chatKey, runPrefix } from './run-record.ts';
 import {
@@ -92,6 +93,7 @@ async function deleteRuns(
       if (principal) await runs.cancel(principal, runId).catch(() => undefined); // without the scope it goes on
     } else if (head) {
       ended++;
+      await removeQuestions(parts.storage, runId);
       await removeLog(parts, runPrefix(runId));
     }
   }

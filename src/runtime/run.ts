@@ -25,6 +25,7 @@ import type { Agent } from '../base/schema.ts';
 import type { UIMessage, UIMessageChunk } from '../contracts/ai-types.ts';
 import { reportAt, reportedHook, reportHidden } from '../events/report.ts';
 import type { Span, SpanEnd } from '../events/span.ts';
+import type { GoesOn } from '../permission/waiting.ts';
 import type { RunRedaction } from '../permission/redaction/run-redaction.ts';
 import { RunCalls } from '../tools/run-calls.ts';
 import { quickHash } from '../base/hash.ts';
@@ -173,6 +174,15 @@ export class Run implements RunContext {
       else end();
     });
     void this.#work();
+  }
+
+  /** Chats of the server go on by the server: with the rights and the settings of this request. */
+  get goesOn(): GoesOn | undefined {
+    const { chat, context: _, planner: __, ...request } = this.request;
+    if (!chat.store) return undefined;
+    const { tenant, subject, actor, agents, scopes, roles, via } = this.principal;
+    const named = { ...(actor !== undefined && { actor }), ...(roles && { roles }) };
+    return { chatId: chat.id, owner: { tenant, subject, ...named, agents, scopes, via }, request };
   }
 
   readonly push = (chunk: UIMessageChunk): void => {

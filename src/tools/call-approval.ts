@@ -21,6 +21,7 @@ import type {
   Unspendable,
   UnspendableReason,
 } from '../permission/interruption.ts';
+import type { WaitingFacts } from '../permission/waiting.ts';
 import { declaredFields, elementSchemas } from './input-fields.ts';
 import { previewLines, type ShownPreview } from './call-preview.ts';
 import type { Tool } from './tool.ts';
@@ -71,6 +72,11 @@ export function describedText({ tool, target, fields, rule, ...preview }: CallDe
     ...factLines(fields),
     ...(rule === undefined ? [] : [`Rule: ${rule}`]),
   ].join('\n');
+}
+
+/** What people are shown of a question about a call. */
+export function factsOf({ definition: { id } }: Tool, description: CallDescription | undefined): WaitingFacts {
+  return { title: `Call ${id}`, ...description, toolId: id };
 }
 
 /** One value of the input. */

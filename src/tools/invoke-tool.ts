@@ -65,8 +65,8 @@ export async function prepareCall(
     }
     const error = refusal(ruling, attempt);
     if (ruling.decision === 'deny') return { ok: false, error };
-    const { reason, approvers, fourEyes } = ruling;
-    return { ok: false, error, approval: { reason, ...(approvers && { approvers }), ...(fourEyes && { fourEyes }) } };
+    const { decision: _, code: __, ...approval } = ruling;
+    return { ok: false, error, approval };
   } catch (thrown) {
     return { ok: false, error: safeError(tool, thrown) };
   }

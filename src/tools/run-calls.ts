@@ -19,7 +19,8 @@ import { reportAt } from '../events/report.ts';
 import { type Span, type SpanContext, type SpanEnd, statusOfError } from '../events/span.ts';
 import type { CallFacts } from '../permission/label.ts';
 import { askedBy, type Interruption, type Interruptions } from '../permission/interruption.ts';
-import { type CallDescription, type ClaimHost, claimOn, describedText } from './call-approval.ts';
+import type { GoesOn, WaitingFacts } from '../permission/waiting.ts';
+import { type ClaimHost, claimOn, describedText, factsOf } from './call-approval.ts';
 import { createOpenCalls, type Loss, lostChunks, lostError, mayAct, outcomeChunks, waitingChunk } from './call-ends.ts';
 import { type CallerBudget, createReserves, createRunScope, type Delegation, type RunScope } from './run-scope.ts';
 import { type CallFacilities, type CallHost, type CallLimits, ToolCall } from './tool-call.ts';
@@ -31,6 +32,8 @@ export interface RunOfCalls extends CallHost, ClaimHost {
   readonly traceId: string;
   readonly limits: CallLimits & { readonly toolCalls: number };
   readonly interruptions: Pick<Interruptions, 'open'>;
+  /** How the server goes on after a decision; absent where the chat's client does. */
+  readonly goesOn?: GoesOn | undefined;
 }
 
 /** What the calls of a run change. */
@@ -102,7 +105,7 @@ export class RunCalls {
   async askOrSettle(call: ToolCall, signal: AbortSignal): Promise<SettledCall> {
     const prepared = await call.prepare();
     if (prepared.ok || !prepared.approval) return await this.settle(call, { signal });
-    return { chunks: [await this.requestApproval(call)] };
+    return await this.requestApproval(call);
   }
 
   /** Makes a call, and returns what the stream is to show of it. Never rejects but for the storage of a question. */
@@ -148,16 +151,22 @@ export class RunCalls {
     return ++this.#targets.usage.toolCalls > toolCalls ? tooManyCalls(toolCalls) : undefined;
   }
 
-  /** Records that a person must approve the call, and returns the chunk that asks. */
-  async requestApproval(call: ToolCall): Promise<UIMessageChunk> {
-    const { definition } = call.tool;
+  /** Records that a person must approve the call, and returns the chunk that asks. A call that nobody can be asked about is refused. */
+  async requestApproval(call: ToolCall): Promise<SettledCall> {
+    const { tool, toolCallId } = call;
+    const { definition } = tool;
     const description = await call.describe();
-    const { id } = await this.#interrupt(call, 'approval', description);
+    const asked = await this.#interrupt(call, 'approval', factsOf(tool, description)).catch(tooManyWaiting);
+    if (asked instanceof PinnaceError) {
+      const outcome = { ok: false as const, error: toData(asked) };
+      return { chunks: outcomeChunks(tool, outcome, { toolCallId, traceId: this.#run.traceId }), outcome };
+    }
+    const { id } = asked;
     const target = { type: 'tool', id: definition.id };
     const payload = { runId: this.#run.runId, approvalId: id };
     this.#targets.spans.current.emit({ action: 'approval.request', target, status: 'ok', payload });
     const facts = description && { reason: describedText(description), approvalDescriptor: { ...description } };
-    return { type: 'tool-approval-request', approvalId: id, toolCallId: call.toolCallId, ...facts };
+    return { chunks: [{ type: 'tool-approval-request', approvalId: id, toolCallId, ...facts }] };
   }
 
   /** The call is a program that waits for people. */
@@ -229,7 +238,7 @@ export class RunCalls {
         call.interaction = interaction;
         return interactionRequired(call.tool);
       },
-      askWhileOpen: (interaction: Interaction) => this.#askWhileOpen(toolCallId, interaction),
+      askWhileOpen: (interaction: Interaction) => this.#askWhileOpen(call, interaction),
     };
   }
 
@@ -237,7 +246,13 @@ export class RunCalls {
   async #ask(call: ToolCall, { kind, reason, data, save }: Interaction): Promise<readonly UIMessageChunk[]> {
     const { runId, redaction } = this.#run;
     const { toolCallId } = call;
-    const { id, expiresAt } = await this.#interrupt(call, kind);
+    const { tool } = call;
+    const asked = await this.#interrupt(call, kind, interactionFacts(tool, { reason, data: redaction.data(data) }))
+      .catch(tooManyWaiting);
+    if (asked instanceof PinnaceError) {
+      return outcomeChunks(tool, { ok: false, error: toData(asked) }, { toolCallId, traceId: this.#run.traceId });
+    }
+    const { id, expiresAt } = asked;
     await save({ id, runId, expiresAt });
     const target = { type: 'tool', id: call.tool.definition.id };
     const payload = { runId, approvalId: id, kind };
@@ -249,34 +264,50 @@ export class RunCalls {
   }
 
   async #interrupt(
-    { tool, input, preview }: ToolCall,
+    { tool, input, preview, terms }: ToolCall,
     kind: Interruption['kind'],
-    terms?: CallDescription,
+    facts: WaitingFacts,
   ): Promise<Interruption> {
-    const { agent: { id: agentId }, principal, runId, interruptions } = this.#run;
+    const { agent: { id: agentId }, principal, runId, interruptions, goesOn } = this.#run;
     const claim = await claimOn(this.#run, [tool.definition, input]);
     return await interruptions.open({
       ...claim,
-      ...askedBy(principal, terms),
+      ...askedBy(principal, kind === 'approval' ? terms : {}),
       ...(preview !== undefined && { preview }),
+      ...(goesOn && { goesOn }),
       kind,
       runId,
       agentId,
+      facts,
     });
   }
 
   /** Asks in the stream while the call waits. The answer comes through the storage; no later run can spend it. */
-  async #askWhileOpen(toolCallId: string, { kind, data, save }: Interaction): Promise<string> {
+  async #askWhileOpen({ toolCallId, tool }: ToolCall, { kind, reason, data, save }: Interaction): Promise<string> {
     const { agent: { id: agentId }, runId, interruptions, redaction, principal } = this.#run;
     const { tenant, subject } = principal;
     const binding = `${runId} ${toolCallId} open`;
-    const asked = { kind, runId, tenant, subject, ...askedBy(principal), agentId, binding };
+    const facts = interactionFacts(tool, { reason, data: redaction.data(data) });
+    const asked = { kind, runId, tenant, subject, ...askedBy(principal), agentId, binding, facts };
     const { id, expiresAt } = await interruptions.open(asked);
     await save({ id, runId, expiresAt });
     const shown = redaction.data({ id, kind, toolCallId, expiresAt, isOpen: true, ...data });
     this.#targets.push({ type: 'data-interruption', id, data: shown });
     return id;
   }
+}
+
+/** What people are shown of a sign-in, or of the questions of a server: its words are data. */
+function interactionFacts(
+  { definition: { id } }: Tool,
+  { reason, data }: Pick<Interaction, 'reason' | 'data'>,
+): WaitingFacts {
+  return { title: reason.slice(0, 300).toWellFormed(), toolId: id, ...data };
+}
+
+function tooManyWaiting(error: unknown): PinnaceError {
+  if (error instanceof PinnaceError && error.code === 'rate_limited') return error;
+  throw error;
 }
 
 async function errorOf(work: Promise<void>): Promise<ErrorData | undefined> {

@@ -34,6 +34,7 @@ import { type Span, type SpanContext, type SpanEnd, statusOfError } from '../eve
 import { withTenant } from '../log/cache-key.ts';
 import { takeToken } from '../log/rate-limit.ts';
 import type { CallFacts } from '../permission/label.ts';
+import type { ApprovalTerms } from '../permission/authorize.ts';
 import type { RunRedaction } from '../permission/redaction/run-redaction.ts';
 import { type CallDescription, describeCall } from './call-approval.ts';
 import { previewCall, type TakenPreview } from './call-preview.ts';
@@ -109,6 +110,8 @@ export class ToolCall {
   outcome: ToolOutcome | undefined;
   /** The digest of what the person is shown, once the call is described. */
   preview: string | undefined;
+  /** Who decides and until when, once the call is described. */
+  terms: ApprovalTerms = {};
   /** What the tool needs of a person before it can go on. */
   interaction: Interaction | undefined;
   /** Whether it is a program that waits for people. */
@@ -145,7 +148,7 @@ export class ToolCall {
     const prepared = await this.prepare();
     if (prepared.ok || !prepared.approval) return undefined;
     const { redaction } = this.#host;
-    const { reason, approvers, fourEyes } = prepared.approval;
+    const { reason, approvers, fourEyes } = this.terms = prepared.approval;
     // Redact before truncating, so partial secrets cannot leak.
     const rule = reason === undefined ? undefined : redaction.text(reason);
     const preview = await this.#preview();

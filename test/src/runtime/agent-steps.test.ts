@@ -73,7 +73,15 @@ describe("an agent's steps", () => {
       { callId: '1', name: 'create', input: { goal: 'x' }, kind: 'primitive' },
       { callId: '2', name: 'look', input: { n: 1 }, kind: 'tool', effect: 'pure' },
       { callId: '3', name: 'put', input: { n: 2 }, kind: 'tool', effect: 'idempotent' },
-      { callId: '4', name: 'fire', input: { n: 3 }, kind: 'tool', effect: 'unsafe', approval: 'Call fire\n"n": 3' },
+      {
+        callId: '4',
+        name: 'fire',
+        input: { n: 3 },
+        kind: 'tool',
+        effect: 'unsafe',
+        approval: 'Call fire\n"n": 3',
+        about: { title: 'Call fire', toolId: 'fire' },
+      },
       {
         callId: '5',
         name: 'nothing',
