@@ -225,8 +225,8 @@ export interface InterruptionOptions {
   readonly graceMs?: number;
 }
 
-/** Opens the interruptions of a storage. */
-export function createInterruptions({ storage, now, validMs, graceMs = 0 }: InterruptionOptions): Interruptions {
+/** How their records are read and written. */
+function openRecords({ storage, now, validMs, graceMs = 0 }: InterruptionOptions) {
   const ttlMs = 2 * validMs; // so that a late decision is rejected as late
   const read = async (id: string) => {
     const entry = id.length > 64 ? undefined : await storage.get(keyOf(id));
@@ -251,6 +251,13 @@ export function createInterruptions({ storage, now, validMs, graceMs = 0 }: Inte
     if (found.record.expiresAt <= now()) throw expired();
     return found;
   };
+  return { ttlMs, read, write, pending };
+}
+
+/** Opens the interruptions of a storage. */
+export function createInterruptions(options: InterruptionOptions): Interruptions {
+  const { storage, now, validMs, graceMs = 0 } = options;
+  const { ttlMs, read, write, pending } = openRecords(options);
   const create = (facts: NewInterruption): Interruption => newInterruption(facts, { at: now(), validMs });
   return {
     async requirePending(...given) {
