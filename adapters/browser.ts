@@ -7,7 +7,7 @@ import type { McpSignIn } from '../src/contracts/mcp/sign-in.ts';
 import { type PlanningRuntime, runtimeOptions } from '../src/create-runtime.ts';
 import { composeRuntime, type CompositionOptions, defined, made, type Observability, pick } from './composition.ts';
 import { browserEgress } from './egress/browser.ts';
-import { sweepPlans } from './upkeep/plan-sweep.ts';
+import { sweepDue } from './upkeep/due-sweep.ts';
 import { workerSandbox } from './sandbox/worker.ts';
 import { indexedDbStorage, type StorageFormat } from './storage/indexeddb.ts';
 
@@ -61,7 +61,7 @@ export function createBrowserRuntime(options: BrowserRuntimeOptions): PlanningRu
     mcp: defined({ mcp: mcp && made(mcp, egress), mcpSignIn: mcpSignIn && made(mcpSignIn, egress) }),
     defaults: options.sandbox ? {} : { sandbox: workerSandbox() },
   });
-  sweepPlans(runtime.planner, { intervalMs: planLeaseMs / 3, report: runtime.report }); // resumes plans after a reload; ends with the worker
+  sweepDue(runtime, { intervalMs: planLeaseMs / 3, report: runtime.report }); // continues plans after a reload; ends with the worker
   return runtime;
 }
 

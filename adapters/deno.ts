@@ -6,7 +6,7 @@ import { loadOnce } from '../src/base/load-once.ts';
 import { defined, type Observability, pick } from './composition.ts';
 import { denoEgress, type PinnedEgress } from './egress/deno.ts';
 import { checkEndpoint, type ComposedEndpoint, createEndpoint, endpointLog, type EndpointOptions } from './endpoint.ts';
-import { reportTo, sweepOnRequest } from './upkeep/plan-sweep.ts';
+import { reportTo, sweepOnRequest } from './upkeep/due-sweep.ts';
 import { denoSandbox } from './sandbox/deno.ts';
 import { lazyOtel } from './sinks/lazy-otel.ts';
 import { denoKvStorage } from './storage/deno-kv.ts';
@@ -56,9 +56,9 @@ export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
   if (otel) runtime.metrics.observe(otel.metrics);
   closeOnSignals(endpoint, options.exitOnStop ?? true);
   const { report } = runtime;
-  const sweep = sweepOnRequest(runtime.planner, { report });
+  const sweep = sweepOnRequest(runtime, { report });
   // A failed sweep is left to the next: while the endpoint closes, its storage closes before its cron.
-  scheduler()?.('pinnace-plans', '* * * * *', async () => void await runtime.planner.sweep().catch(reportTo(report)));
+  scheduler()?.('pinnace-plans', '* * * * *', async () => void await runtime.sweep().catch(reportTo(report)));
   const handler = cutSenders(endpoint.handler);
   return (request, connection) => {
     setTimeout(sweep); // after the answer, which does not wait for the database to open
@@ -104,7 +104,7 @@ function variable(name: string): string {
   return state === 'granted' ? Deno.env.get(name) ?? '' : '';
 }
 
-/** Deno Deploy has cron, and Deno with `--unstable-cron`; elsewhere only requests wake plans that sleep. */
+/** Deno Deploy has cron, and Deno with `--unstable-cron`; elsewhere only requests wake what is due. */
 function scheduler(): ((name: string, schedule: string, work: () => Promise<void>) => void) | undefined {
   return (Deno as { cron?: ReturnType<typeof scheduler> }).cron;
 }

@@ -11,7 +11,7 @@ import { checkEndpoint, createEndpoint, endpointLog, type EndpointOptions } from
 import { type NodeListener, type NodeListenerOptions, toNodeListener } from './node/listener.ts';
 import { openPostgres } from './node/postgres-default.ts';
 import { closeOnSignals } from './node/stop-signals.ts';
-import { sweepPlans } from './upkeep/plan-sweep.ts';
+import { sweepDue } from './upkeep/due-sweep.ts';
 import { denoEnvSecrets, type DenoEnvSecretsOptions } from './secrets/deno-env.ts';
 import { nodeSandbox } from './sandbox/node.ts';
 import type { Handler } from './transport/http.ts';
@@ -40,8 +40,6 @@ export interface NodeEndpoint {
   readonly close: (options?: { readonly drainMs?: number }) => Promise<void>;
 }
 
-/** How often plans that sleep are looked after. */
-const sweepMs = 30_000;
 const ownOptions: Readonly<Record<string, Wanted>> = {
   databaseUrl: ['given?', 'the address of a PostgreSQL database'],
 };
@@ -72,7 +70,7 @@ export async function createNodeEndpoint(options: NodeEndpointOptions): Promise<
       ...defined({ metricsToken: process.env['PINNACE_METRICS_TOKEN'] }),
     },
   });
-  const stopSweeping = sweepPlans(runtime.planner, { intervalMs: sweepMs });
+  const stopSweeping = sweepDue(runtime, { report: runtime.report });
   const close: NodeEndpoint['close'] = async ({ drainMs = 3_000 } = {}) => {
     stopSweeping();
     try {

@@ -231,10 +231,11 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
     discovery,
     dataSources,
     mcp: mcpServersOf(options, { storage: steady, secrets, catalog, emit, now, report }),
-    plans: (steps) =>
+    plans: (steps, arm) =>
       createRuntimePlans({
         storage,
         steps,
+        arm,
         emit,
         metrics,
         recorder,

@@ -75,6 +75,7 @@ const kinds: Readonly<Record<string, string>> = {
   'cache': 'caches',
   'chat': 'pointers of chats',
   'chats': 'stored chats',
+  'due': 'due times',
   'embedding': 'embeddings',
   'event-blocks': 'events and audit',
   'event-log': 'events and audit',
@@ -146,6 +147,11 @@ const olderForms: readonly OlderForm[] = [
     form: 'keys of plans of all persons (0.1, 0.2)',
     reads: 'a retry starts nothing twice; expire with their plan',
     is: ({ 0: kind, length }) => kind === 'plan-key' && length === 3,
+  },
+  {
+    form: 'due times of plans (0.1, 0.2)',
+    reads: 'by each sweep; written anew when their plan moves',
+    is: ([kind]) => kind === 'plan-due',
   },
 ];
 

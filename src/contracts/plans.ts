@@ -31,6 +31,8 @@ export interface Plans {
   stop(planId: string, principal: Principal, options: { readonly reason: string }): Promise<void>;
   /** Answers a question; the plan then continues. */
   reply(planId: string, principal: Principal, reply: PlanReply): Promise<unknown>;
+  /** Claims a plan that is due. Resolves to whether it was claimed here. */
+  wake(planId: string): Promise<boolean>;
   /** Releases all plans to other processes. */
   close(options?: { readonly handOver?: boolean }): Promise<void>;
 }

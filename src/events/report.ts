@@ -16,6 +16,7 @@ export type ErrorKind =
   | 'sink'
   | 'audit'
   | 'plan'
+  | 'due'
   | 'run'
   | 'http';
 
@@ -26,7 +27,7 @@ export interface ErrorContext {
   /**
    * What failed: the id of the model, tool, MCP server, data source or provider; the name of the hook (`authorize`) or sink (its name
    * or index); the method of the storage, catalog or secret source (`commit`); the address of a plan's task; the method and path of a
-   * request.
+   * request; the id of what was due, or `sweep`.
    */
   readonly id?: string;
   /** The run in which it failed. */

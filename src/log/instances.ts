@@ -127,7 +127,12 @@ export class Instances {
     this.look();
   }
 
-  /** Looks at the others for a while: at requests, and where a sweep comes by. */
+  /** Looks at the others once, where a sweep comes by. A few sweeps find a death that nobody asks about. */
+  glance(): void {
+    if (!this.#isClosed && !this.#isLooking) void this.#look();
+  }
+
+  /** Looks at the others for a while. */
   look(): void {
     this.#lookUntil = performance.now() + askedMs;
     this.#wake();

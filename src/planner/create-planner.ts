@@ -4,11 +4,18 @@ import { checkKnownOptions, optional } from '../base/check-options.ts';
 import { loadOnce, onUse } from '../base/load-once.ts';
 import type { UIMessageChunk } from '../contracts/ai-types.ts';
 import type { Plans } from '../contracts/plans.ts';
-import { createReport, reportedHook, reportedPort } from '../events/report.ts';
-import { outlast } from '../log/commits.ts';
+import { createReport, reportedHook, reportedPort, reportHidden, unreported } from '../events/report.ts';
+import { steadyStorage } from '../log/commits.ts';
+import { DueIndex } from '../log/due.ts';
 import { defaultPlanLimits } from './plan-limits.ts';
-import { duePlans } from './due-plans.ts';
-import type { CreatePlannerOptions, OpenPlanner, Planner, RuntimePlannerOptions } from './planner.ts';
+import type {
+  CreatePlannerOptions,
+  LoadedPlanner,
+  OpenPlanner,
+  OpenPlannerOptions,
+  Planner,
+  RuntimePlannerOptions,
+} from './planner.ts';
 
 const loadPlanner = /* @__PURE__ */ loadOnce(() => import('./open-planner.ts'));
 
@@ -34,7 +41,7 @@ export function createPlanner(options: CreatePlannerOptions): Planner {
     storage: reportedPort(given.storage, report, { kind: 'storage', isRetried: true }),
     authorize: authorize && reportedHook(authorize, report, 'authorize'),
   };
-  return plannerOnUse(parts, async () => (await loadPlanner()).openPlanner(parts));
+  return plannerOnUse(parts, async (arm) => (await loadPlanner()).openPlanner({ ...parts, arm }));
 }
 
 /** The plans of a runtime's runs, and the planner that makes them. */
@@ -48,17 +55,27 @@ const loadRuntimePlanner = /* @__PURE__ */ loadOnce(() => import('./runtime-plan
 export function createRuntimePlans(options: RuntimePlannerOptions): RuntimePlans {
   const planner = plannerOnUse(
     options,
-    async () => (await loadRuntimePlanner()).openRuntimePlanner(options),
+    async (arm) => (await loadRuntimePlanner()).openRuntimePlanner({ arm, ...options }),
   );
   return { ...planner, planner };
 }
 
 /** Creates the planner. A call rejects when loading fails, and the next call loads again. */
 export function plannerOnUse(
-  { storage, limits, metrics, now = Date.now }: Pick<CreatePlannerOptions, 'storage' | 'limits' | 'metrics' | 'now'>,
-  load: () => Promise<OpenPlanner>,
+  { storage, limits, metrics, report = unreported, now = Date.now }: Pick<
+    OpenPlannerOptions,
+    'storage' | 'limits' | 'metrics' | 'report' | 'now'
+  >,
+  load: (arm: (at: number) => void) => Promise<LoadedPlanner>,
 ): OpenPlanner {
-  const { planner, loaded, close } = closable(load);
+  const { planner, loaded, close } = closable(() => load((at) => due.arm(at)));
+  const wake: OpenPlanner['wake'] = async (planId) => await (await planner()).wake(planId);
+  const due = new DueIndex({
+    storage: steadyStorage(storage, limits?.storageGraceMs ?? defaultPlanLimits.storageGraceMs),
+    rooms: { plan: wake }, // which loads what continues plans when one is due
+    onError: (error, planId) => reportHidden(report, error, { kind: 'plan', planId }),
+    now,
+  });
   metrics?.gauge('pinnace_open_plans', () => loaded()?.openPlans() ?? 0);
   return {
     ...onUse(
@@ -81,25 +98,24 @@ export function plannerOnUse(
       yield* (await planner()).follow(...args);
     },
     async sweep() {
-      if (loaded()) return await (await planner()).sweep();
-      // Processes without plans sweep as well: they need not load what continues them.
-      const due = await outlast(
-        () => duePlans(storage, now()),
-        limits?.storageGraceMs ?? defaultPlanLimits.storageGraceMs,
-      );
-      return due.length > 0 ? await (await planner()).sweep() : 0;
+      loaded()?.pump();
+      return await due.sweep();
     },
-    close,
+    wake,
+    async close(options) {
+      due.close();
+      await close(options);
+    },
     openPlans: () => loaded()?.openPlans() ?? 0,
   };
 }
 
-function closable(load: () => Promise<OpenPlanner>): {
-  readonly planner: () => Promise<OpenPlanner>;
-  readonly loaded: () => OpenPlanner | undefined;
+function closable(load: () => Promise<LoadedPlanner>): {
+  readonly planner: () => Promise<LoadedPlanner>;
+  readonly loaded: () => LoadedPlanner | undefined;
   readonly close: OpenPlanner['close'];
 } {
-  let loaded: OpenPlanner | undefined;
+  let loaded: LoadedPlanner | undefined;
   let isClosed = false;
   return {
     planner: loadOnce(async () => {

@@ -6,11 +6,11 @@ import { canonicalJson } from '../base/json.ts';
 import type { Key } from '../base/key.ts';
 import { haveOneOwner } from '../permission/ownership.ts';
 import { commitOwn } from '../log/commits.ts';
+import { dueChange } from '../log/due.ts';
 import type { Change, Storage } from '../contracts/storage.ts';
 import type { Task } from './action.ts';
 import { create } from './carry-out.ts';
 import { Draft } from './draft.ts';
-import { dueKey } from './due-plans.ts';
 import { createOutliner, noInbound, type PlanHead, planPrefix, readInbound } from './plan-record.ts';
 import { eventVersion } from './plan-event.ts';
 import type { PlanHost } from './plan-host.ts';
@@ -62,7 +62,7 @@ export async function foundPlan(
   const founded = [
     ...created.changes,
     ...changes,
-    { key: dueKey(dueAt, planId), value: planId, ttlMs },
+    dueChange({ at: dueAt, id: planId, tenant: owner.tenant }, ttlMs),
     ...await keyChanges(founding, { planId, ttlMs }),
   ];
   // Only this call uses the id: a head under it shows that everything was written.

@@ -9,9 +9,9 @@
  */
 
 import type { PinnaceError } from '../base/errors.ts';
-import { longestTimeoutMs } from '../base/until-aborted.ts';
 import type { Change } from '../contracts/storage.ts';
 import { unobserved } from '../events/events.ts';
+import { Alarm } from '../log/due.ts';
 import { Reservations } from './account.ts';
 import { ActivityRun, type PlanActivities, reportActivity } from './activity-run.ts';
 import type { Draft } from './draft.ts';
@@ -355,32 +355,4 @@ function isCurrent({ agent, call, step }: Activity): boolean {
 /** The reason with which the activity of an ended agent is aborted. */
 function failureOf({ agent }: Activity): unknown {
   return agent.error ?? failure('cancelled', 'The agent has ended');
-}
-
-/** One timer, which is set again whenever the next time changes. */
-class Alarm {
-  readonly #onDue: () => void;
-  readonly #now: () => number;
-  #timer: ReturnType<typeof setTimeout> | undefined;
-  #at = Infinity;
-
-  constructor(onDue: () => void, now: () => number) {
-    this.#onDue = onDue;
-    this.#now = now;
-  }
-
-  /** Sets the time of the next call, which replaces the one before. A time beyond the longest timeout calls back earlier. */
-  set(at: number): void {
-    if (at === this.#at) return;
-    this.clear();
-    this.#at = at;
-    this.#timer = setTimeout(() => {
-      this.#at = Infinity;
-      this.#onDue();
-    }, Math.min(longestTimeoutMs, Math.max(0, at - this.#now())));
-  }
-
-  clear(): void {
-    clearTimeout(this.#timer);
-  }
 }

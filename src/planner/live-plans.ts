@@ -7,7 +7,6 @@ import { claimPlan } from './found-plan.ts';
 import { LivePlan } from './live-plan.ts';
 import { type PlanHost, ProviderPlaces } from './plan-host.ts';
 import type { OwnedPlan } from './plan-journal.ts';
-import { duePlans } from './due-plans.ts';
 import { bellKey, type PlanHead, planPrefix, readInbound } from './plan-record.ts';
 
 /** How often a reader looks whether its plan has an owner. */
@@ -24,7 +23,7 @@ export class LivePlans {
 
   constructor(host: PlanHost) {
     this.host = host;
-    this.#places = new ProviderPlaces(host.limits.providers, () => this.#pump());
+    this.#places = new ProviderPlaces(host.limits.providers, () => this.pump());
   }
 
   get isClosed(): boolean {
@@ -61,16 +60,9 @@ export class LivePlans {
     return stop;
   }
 
-  /** Claims the plans that are due and returns how many. */
-  async sweep(): Promise<number> {
-    const { storage, now } = this.host;
-    this.#pump();
-    let count = 0;
-    for (const planId of await duePlans(storage, now())) {
-      // A plan that cannot be read does not hold up the others; the next sweep tries again.
-      if (!this.#live.has(planId) && await this.#claim(planId).catch(this.#reportOf(planId))) count++;
-    }
-    return count;
+  /** Claims a plan that is due. Resolves to whether it was claimed here. */
+  async wake(planId: string): Promise<boolean> {
+    return !this.#live.has(planId) && await this.#claim(planId) !== undefined;
   }
 
   async close({ handOver = false } = {}): Promise<void> {
@@ -91,7 +83,8 @@ export class LivePlans {
     };
   }
 
-  #pump(): void {
+  /** Looks at the time and at free places for every plan. */
+  pump(): void {
     for (const plan of this.#live.values()) plan.pump();
   }
 
@@ -115,6 +108,7 @@ export class LivePlans {
   async #untilReleased(planId: string, plan: LivePlan, stopWatch: () => void): Promise<void> {
     const how = await plan.released;
     stopWatch();
+    if (how === 'suspended') this.host.arm(plan.head.dueAt ?? Infinity);
     this.#live.delete(planId);
     if (this.#isClosed) return;
     if (how === 'lost') this.#claimLater(planId);

@@ -18,7 +18,7 @@ import { LivePlans } from './live-plans.ts';
 import type { AskFacts } from './plan-event.ts';
 import { defaultPlanLimits, limitsOfPlan, type PlanLimits } from './plan-limits.ts';
 import { followPlan, readOutcome, streamPlan } from './plan-reader.ts';
-import type { OpenPlanner, OpenPlannerOptions, PlanOutcome } from './planner.ts';
+import type { LoadedPlanner, OpenPlanner, OpenPlannerOptions, PlanOutcome } from './planner.ts';
 import {
   askKey,
   bellKey,
@@ -35,17 +35,25 @@ import { openQuestions, readView } from './plan-view.ts';
 import type { PlanOwner } from './run-agent.ts';
 
 /** Creates a planner. Its requests may come from callers: it parses them. */
-export function openPlanner(options: OpenPlannerOptions): OpenPlanner {
-  const { runAgent, authorize, emit = unobserved, metrics, report = unreported, now = Date.now } = options;
+export function openPlanner(options: OpenPlannerOptions): LoadedPlanner {
+  const {
+    runAgent,
+    authorize,
+    emit = unobserved,
+    metrics,
+    report = unreported,
+    now = Date.now,
+    arm = () => undefined,
+  } = options;
   const limits: PlanLimits = { ...defaultPlanLimits, ...options.limits };
   const storage = steadyStorage(options.storage, limits.storageGraceMs);
-  const live = new LivePlans({ storage, runAgent, limits, authorize, emit, metrics, report, now });
+  const live = new LivePlans({ storage, runAgent, limits, authorize, emit, metrics, report, arm, now });
   const find = async (planId: string, principal: Principal): Promise<PlanHead> => {
     const { state } = await readPlan(storage, planId, principal);
     if (!owns(principal, state)) await options.readAs?.(planId, principal, state);
     return state;
   };
-  const planner: OpenPlanner = {
+  const planner: LoadedPlanner = {
     async start(request, principal, { idempotencyKey, bounds = [], signal } = {}) {
       requireScope(principal, 'run:create');
       const limitsOfIt = limitsOfPlan(options.limits, { via: principal.via, bounds });
@@ -86,7 +94,8 @@ export function openPlanner(options: OpenPlannerOptions): OpenPlanner {
       await find(planId, principal);
       return await readValue(storage, planId, ref);
     },
-    sweep: () => live.sweep(),
+    wake: (planId) => live.wake(planId),
+    pump: () => live.pump(),
     close: (how) => live.close(how),
     openPlans: () => live.size,
   };

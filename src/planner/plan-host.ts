@@ -17,6 +17,8 @@ export interface PlanHost {
   readonly emit: Emit;
   readonly metrics: Pick<Metrics, 'count'> | undefined;
   readonly report: Report;
+  /** Has the plans that are due at this time woken then. */
+  readonly arm: (at: number) => void;
   readonly now: () => number;
 }
 

@@ -2,12 +2,12 @@
 
 import type { PinnaceError } from '../base/errors.ts';
 import type { Change, Storage } from '../contracts/storage.ts';
+import { dueChange, dueKey, earlierDueKey } from '../log/due.ts';
 import type { JournalHead } from '../log/journal-record.ts';
 import { type Journal, openJournal } from '../log/journal.ts';
 import { type Interruption, interruptionChange } from '../permission/interruption.ts';
 import { settledChanges, waitingChanges } from '../permission/waiting.ts';
 import { Draft, type DraftSettings } from './draft.ts';
-import { dueKey } from './due-plans.ts';
 import {
   askKey,
   createOutliner,
@@ -58,6 +58,8 @@ export class PlanJournal {
   readonly #snapshots: Snapshots;
   readonly #open: Map<string, AskFacts>;
   #head: PlanHead;
+  /** The index may have the plan as an earlier version has indexed it. */
+  #isEarlier: boolean;
   #seq: number;
   #committed: number;
   /** Events that are not committed yet. */
@@ -74,6 +76,7 @@ export class PlanJournal {
     const ttlMs = this.#ttlMs = limits.retentionMs;
     this.#settings = settingsOf(state, limits);
     this.#head = head.state;
+    this.#isEarlier = events.length === 0;
     this.#seq = this.#committed = head.seq;
     this.#open = new Map(state.asks);
     this.#outliner = createOutliner({ planId, owner: `${head.fence}`, ttlMs });
@@ -137,12 +140,15 @@ export class PlanJournal {
     const [before, planId, ttlMs] = [this.#head, this.#planId, this.#ttlMs];
     const isMoved = before.dueAt !== undefined && before.dueAt !== head.dueAt;
     const isDue = head.dueAt !== undefined && !isOver(head);
+    const earlier = isMoved && this.#isEarlier ? [{ key: earlierDueKey(before.dueAt, planId) }] : [];
     this.#head = head;
+    this.#isEarlier = false;
     this.#journal.append([], {
       state: head,
       changes: [
         ...(isMoved ? [{ key: dueKey(before.dueAt, planId) }] : []),
-        ...(isDue ? [{ key: dueKey(head.dueAt, planId), value: planId, ttlMs }] : []),
+        ...(isDue ? [dueChange({ at: head.dueAt, id: planId, tenant: head.tenant }, ttlMs)] : []),
+        ...earlier,
       ],
     });
   }

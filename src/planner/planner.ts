@@ -42,6 +42,8 @@ export interface CreatePlannerOptions {
 /** The options of a planner whose ports report their failures. */
 export interface OpenPlannerOptions extends Omit<CreatePlannerOptions, 'onError'> {
   readonly report?: Report;
+  /** Has the plans that are due at this time woken then: the planner's own index when absent. */
+  readonly arm?: (at: number) => void;
   /** Is called before an administrator reads the plan of another; rejects where that is refused. */
   readonly readAs?: (planId: string, principal: Principal, plan: PlanHead) => Promise<void>;
 }
@@ -141,8 +143,16 @@ export interface OpenPlanner extends Omit<Planner, 'start'> {
   ): Promise<{ readonly planId: string }>;
   /** Cancels without a scope of the caller and without the permission hook. */
   stop(planId: string, principal: Principal, options: { readonly reason: string }): Promise<void>;
+  /** Claims a plan that is due. Resolves to whether it was claimed here. */
+  wake(planId: string): Promise<boolean>;
   /** Returns how many plans this process runs. */
   openPlans(): number;
+}
+
+/** A planner whose code is loaded. The index of due things is outside of it. */
+export interface LoadedPlanner extends Omit<OpenPlanner, 'sweep'> {
+  /** Looks at the time and at free places for every plan. */
+  pump(): void;
 }
 
 /** A change of the plan, or its end. */
@@ -217,6 +227,8 @@ export interface RuntimePlannerOptions extends GuardPlannerOptions {
   readonly metrics: Pick<Metrics, 'count' | 'gauge'>;
   readonly report: Report;
   readonly limits: Partial<PlanLimits>;
+  /** Has the plans that are due at this time woken then. */
+  readonly arm?: (at: number) => void;
 }
 
 /** The permission hook, the audit, and where events are emitted. */

@@ -1,6 +1,6 @@
 /** The planner of a runtime: agents work by the runtime's steps, and changes of plans need a permission. */
 
-import type { GuardPlannerOptions, OpenPlanner, OpenPlannerOptions, RuntimePlannerOptions } from './planner.ts';
+import type { GuardPlannerOptions, LoadedPlanner, OpenPlannerOptions, RuntimePlannerOptions } from './planner.ts';
 import { type ErrorData, toData } from '../base/errors.ts';
 import { type Principal, requireScope } from '../base/principal.ts';
 import type { SpanContext, SpanEvent, SummaryValue } from '../contracts/event-sink.ts';
@@ -18,7 +18,7 @@ import { isOver, type PlanHead, planPrefix, readPlan } from './plan-record.ts';
 import { spanIdOf } from './emit-plan.ts';
 
 /** Creates the planner. */
-export function openRuntimePlanner({ steps, ...options }: RuntimePlannerOptions): OpenPlanner {
+export function openRuntimePlanner({ steps, ...options }: RuntimePlannerOptions): LoadedPlanner {
   const { authorize } = options;
   const planner = openPlanner({
     ...options,
@@ -34,8 +34,8 @@ export function openRuntimePlanner({ steps, ...options }: RuntimePlannerOptions)
  * `plan.cancel`; `reply` is `approval.decide`. They reject as the planner's do, and as `guarded` does. A plan that has ended is left
  * alone, without a question to the hook.
  */
-export function guardPlanner(planner: OpenPlanner, options: GuardPlannerOptions): OpenPlanner {
-  const guardedPlanner: OpenPlanner = {
+export function guardPlanner(planner: LoadedPlanner, options: GuardPlannerOptions): LoadedPlanner {
+  const guardedPlanner: LoadedPlanner = {
     ...planner,
     pause: (planId, principal) =>
       steer({ how: 'pause', planId, principal }, options, () => planner.pause(planId, principal)),

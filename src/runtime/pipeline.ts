@@ -15,8 +15,9 @@ import { type Principal, requireScope } from '../base/principal.ts';
 import { waitAtMost } from '../base/until-aborted.ts';
 import type { Plans } from '../contracts/plans.ts';
 import type { AgentSteps } from '../contracts/steps.ts';
-import { reportedHook } from '../events/report.ts';
+import { reportedHook, reportHidden } from '../events/report.ts';
 import { steadyStorage } from '../log/commits.ts';
+import { DueIndex } from '../log/due.ts';
 import { createInterruptions } from '../permission/interruption.ts';
 import { createSlots } from '../tools/run-scope.ts';
 import { createChats } from './chats.ts';
@@ -43,8 +44,8 @@ import { type EventFeed, ringFeed } from '../events/event-feed.ts';
 export interface PipelineOptions<P extends Plans> extends Omit<RuntimeOptions, 'mcp' | 'plans'> {
   /** Creates the MCP servers. `invalidate` removes records from the caches. */
   readonly mcp: (invalidate: Resolver['invalidate']) => McpSource;
-  /** Creates the plans, whose agents work by these steps. */
-  readonly plans: (steps: AgentSteps) => P;
+  /** Creates the plans, whose agents work by these steps. `arm` has what is due at a time woken then. */
+  readonly plans: (steps: AgentSteps, arm: (at: number) => void) => P;
   /** Loads the room of forks. */
   readonly forks: LoadForks;
 }
@@ -83,6 +84,10 @@ export function createPipeline<P extends Plans>(options: PipelineOptions<P>): Ho
     runs: parts.runs,
     steps,
     plans,
+    async sweep() {
+      parts.runs.instances.glance();
+      return await parts.due.sweep();
+    },
     metrics,
     authorize,
     report,
@@ -94,6 +99,7 @@ export function createPipeline<P extends Plans>(options: PipelineOptions<P>): Ho
     },
     async close({ drainMs = 0, handOver = false } = {}) {
       isClosed = true;
+      parts.due.close();
       if (drainMs > 0) await waitAtMost(drainMs, parts.runs.drained());
       await plans.close({ handOver });
       if (handOver) await parts.runs.handOver();
@@ -145,10 +151,17 @@ function createParts<P extends Plans>(
     ttlMs,
     answers: new Set<Promise<void>>(),
     recentPrompts: createRecentPrompts(),
+    due: new DueIndex({
+      storage: steadyStorage(storage, storageGraceMs),
+      // The rooms, by the prefix of their ids.
+      rooms: { plan: (planId) => plans.wake(planId) },
+      onError: (error, id) => reportHidden(options.report, error, { kind: 'due', id: id || 'sweep' }),
+      now,
+    }),
   };
   const openSteps = loadOnce(async () => (await loadSteps()).createAgentSteps(shared));
   const steps = onUse(openSteps, 'think', 'act');
-  const plans = options.plans(steps);
+  const plans = options.plans(steps, (at) => shared.due.arm(at));
   const parts: RuntimeParts & { readonly plans: P } = { ...shared, plans };
   return { parts, steps, plans };
 }

@@ -1,5 +1,6 @@
 /** What the files of a runtime share, and what the collaborators of a run read of it. Types only: `Run` is the one object behind `RunContext`, and nothing copies it. */
 
+import type { DueIndex } from '../log/due.ts';
 import type { Interruptions, SpentDecision, Unspendable } from '../permission/interruption.ts';
 import type {
   LanguageModelV4CallOptions,
@@ -139,6 +140,8 @@ export interface RuntimeParts extends RuntimeOptions {
   readonly runs: Runs;
   readonly resolver: Resolver;
   readonly interruptions: Interruptions;
+  /** What starts by itself at a time. */
+  readonly due: DueIndex;
   readonly slots: Slots;
   readonly toolSetOf: ToolSetOf;
   readonly problems: AgentProblems;

@@ -158,6 +158,11 @@ export interface HostedRuntime extends Runtime {
   /** Lists the forks of a run. Rejects with `not_found`, `run_expired` and `forbidden`. */
   forks(runId: string, principal: Principal, options?: ForkListOptions): Promise<Page<ForkEntry>>;
   readonly runs: Runs;
+  /**
+   * Starts what is due: plans that wait for a time, and what instances that are gone have left. Resolves to how much was started here.
+   * `sweepDue` of `pinnace/due-sweep` calls it at intervals, as the endpoints and the runtime of a page do.
+   */
+  sweep(): Promise<number>;
   /** The stored files of tenants, which messages refer to. */
   readonly blobs: StoredFiles;
   /**

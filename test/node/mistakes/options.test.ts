@@ -88,6 +88,7 @@ const rows: Readonly<Record<string, Row>> = {
   checkStored: [[storage], {}, 'onProgress'],
   upgradeStored: [[storage], {}, 'onProgress'],
   sweepOnRequest: [[{}], {}, 'report'],
+  sweepDue: [[{ sweep: () => new Promise(nothing) }], {}, 'intervalMs'],
   sweepPlans: [[{ sweep: () => new Promise(nothing) }], {}, 'intervalMs'],
   httpCatalog: [[], { url: 'https://a.example' }, 'headers'],
   staticCatalog: [[], { agents: [], providers: [] }, 'mcpServers'],

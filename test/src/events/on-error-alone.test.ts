@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { sweepOnRequest } from '../../../adapters/upkeep/plan-sweep.ts';
+import { sweepOnRequest } from '../../../adapters/upkeep/due-sweep.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { createGrounding, createTree, localPrincipal, type OnError, openTree, treeTools } from '../../../src/index.ts';
 import { createReport } from '../../../src/events/report.ts';
@@ -124,6 +124,6 @@ describe('onError of a planner', () => {
     const { reports, onError } = recorder();
     const cause = new TypeError('canary-8');
     sweepOnRequest({ sweep: () => Promise.reject(cause) }, { report: createReport(onError) })();
-    await expect.poll(() => reports).toEqual([[cause, { kind: 'plan', id: 'sweep' }]]);
+    await expect.poll(() => reports).toEqual([[cause, { kind: 'due', id: 'sweep' }]]);
   });
 });

@@ -22,7 +22,13 @@ async function twoProcesses() {
     return done('by the other');
   };
   const reports: unknown[] = [];
-  const options = { authorize: undefined, emit: unobserved, metrics: undefined, limits: defaultPlanLimits };
+  const options = {
+    arm: () => undefined,
+    authorize: undefined,
+    emit: unobserved,
+    metrics: undefined,
+    limits: defaultPlanLimits,
+  };
   const report = (cause: unknown) => void reports.push(cause);
   const live = new LivePlans({ ...options, storage, runAgent, report, now: Date.now });
   return { owner, planId, live, claimed, reports };

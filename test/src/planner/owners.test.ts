@@ -121,7 +121,7 @@ describe('a plan', () => {
   it('needs no further attention when it has ended', async () => {
     const { planner, storage } = testPlanner(async () => done(1));
     await planner.run({ goal: 'g' }, me);
-    expect(await storage.list({ prefix: ['plan-due'], limit: 10 })).toEqual([]);
+    expect(await storage.list({ prefix: ['due'], limit: 10 })).toEqual([]);
   });
 
   it('accepts a UUID as traceId and emits it as 32 hexadecimal digits', async () => {

@@ -3,14 +3,14 @@ import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { createMetrics } from '../../../src/base/metrics.ts';
 import { openPlanner } from '../../../src/planner/open-planner.ts';
 import { plannerOnUse } from '../../../src/planner/create-planner.ts';
-import type { OpenPlanner } from '../../../src/planner/planner.ts';
+import type { LoadedPlanner } from '../../../src/planner/planner.ts';
 import { done, me } from '../../fixtures/plan.ts';
 
 /** A planner on use over a storage in memory, and how often its code was loaded. */
 function onUse({ failures = 0, storage = memoryStorage(), now = Date.now } = {}) {
   let loads = 0;
   const metrics = createMetrics();
-  const load = async (): Promise<OpenPlanner> => {
+  const load = async (): Promise<LoadedPlanner> => {
     if (++loads <= failures) throw new TypeError('Failed to fetch');
     return openPlanner({ storage, metrics, now, runAgent: async () => done('ready') });
   };

@@ -1,22 +1,32 @@
-/** Sweeps plans at intervals: resumes those that are due, or whose process has ended. */
+/** Sweeps at intervals: starts what is due, and continues what a process that has ended has left. */
 
 import { checkNames, optional } from '../../src/base/check-options.ts';
 import { type Report, reportHidden, unreported } from '../../src/events/report.ts';
-import type { Planner } from '../../src/planner/planner.ts';
+
+/** A runtime, or a planner that was created alone. */
+interface Swept {
+  sweep(): Promise<unknown>;
+}
 
 const everyMs = 15_000;
 
-/** Sweeps at once and then at intervals, one sweep at a time. Returns the function that stops it. A failed sweep is left to the next. */
-export function sweepPlans(
-  planner: Pick<Planner, 'sweep'>,
+/**
+ * Sweeps at once and then at intervals, one sweep at a time. Returns the function that stops it. A failed sweep is left to the next.
+ * What becomes due between two sweeps, the process starts by an alarm.
+ *
+ * @example
+ * const stop = sweepDue(runtime);
+ */
+export function sweepDue(
+  swept: Swept,
   options: { readonly intervalMs?: number; readonly report?: Report } = {},
 ): () => void {
-  checkNames('sweep plans', options, optional('intervalMs', 'report'));
+  checkNames('sweep what is due', options, optional('intervalMs', 'report'));
   const { intervalMs = everyMs, report = unreported } = options;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let stopped = false;
   const sweep = async (): Promise<void> => {
-    await planner.sweep().catch(reportTo(report));
+    await swept.sweep().catch(reportTo(report));
     if (!stopped) timer = setTimeout(() => void sweep(), intervalMs);
   };
   void sweep();
@@ -26,22 +36,25 @@ export function sweepPlans(
   };
 }
 
+/** @deprecated The name of `sweepDue` in 0.2. */
+export const sweepPlans: typeof sweepDue = sweepDue;
+
 /** Returns a function that sweeps if enough time has passed since the last sweep, for platforms where only requests wake a process. */
 export function sweepOnRequest(
-  planner: Pick<Planner, 'sweep'>,
+  swept: Swept,
   options: { readonly now?: () => number; readonly report?: Report } = {},
 ): () => void {
-  checkNames('sweep plans', options, optional('now', 'report'));
+  checkNames('sweep what is due', options, optional('now', 'report'));
   const { now = Date.now, report = unreported } = options;
   let lastAt = -Infinity;
   return () => {
     if (now() - lastAt < everyMs) return;
     lastAt = now();
-    void planner.sweep().catch(reportTo(report));
+    void swept.sweep().catch(reportTo(report));
   };
 }
 
 /** Returns the handler for a sweep that fails: it is left to the next. */
 export function reportTo(report: Report): (error: unknown) => void {
-  return (error) => reportHidden(report, error, { kind: 'plan', id: 'sweep' });
+  return (error) => reportHidden(report, error, { kind: 'due', id: 'sweep' });
 }
