@@ -212,7 +212,7 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
   const rerank = options.rerank && reportedHook(options.rerank, report, 'rerank');
   const discovery = createRunDiscovery({ rerank, principal: localPrincipal() });
   const observers = createObservers(options, { storage, now, report, metrics });
-  const { emit, recorder } = observers;
+  const { emit } = observers;
   const budgets = budgetsOf(options, { storage: steady, graceMs: storageGraceMs, emit, metrics, now });
   const dataSources = options.grounding &&
     createAgentGrounding(options.grounding, { authorize: hook, pay: budgets && paysBytes(budgets) });
@@ -233,16 +233,13 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
     mcp: mcpServersOf(options, { storage: steady, secrets, catalog, emit, now, report }),
     plans: (steps, arm) =>
       createRuntimePlans({
+        ...observers,
         storage,
         steps,
         arm,
-        emit,
-        metrics,
-        recorder,
-        now,
         limits: { storageGraceMs, ...options.plans },
         authorize: hook,
-        report,
+        now,
       }),
     tools: toolsOf(options, [...discovery.tools, ...dataSources?.tools ?? []]),
     builtins: createBuiltins({ now, hasPrograms: options.programs === true && 'open' in (options.sandbox ?? {}) }),

@@ -32,22 +32,14 @@ import {
 } from './plan-record.ts';
 import { readPlanRequest } from './plan-request.ts';
 import { openQuestions, readView } from './plan-view.ts';
+import type { PlanHost } from './plan-host.ts';
 import type { PlanOwner } from './run-agent.ts';
 
 /** Creates a planner. Its requests may come from callers: it parses them. */
 export function openPlanner(options: OpenPlannerOptions): LoadedPlanner {
-  const {
-    runAgent,
-    authorize,
-    emit = unobserved,
-    metrics,
-    report = unreported,
-    now = Date.now,
-    arm = () => undefined,
-  } = options;
-  const limits: PlanLimits = { ...defaultPlanLimits, ...options.limits };
-  const storage = steadyStorage(options.storage, limits.storageGraceMs);
-  const live = new LivePlans({ storage, runAgent, limits, authorize, emit, metrics, report, arm, now });
+  const host = hostOf(options);
+  const { storage } = host;
+  const live = new LivePlans(host);
   const find = async (planId: string, principal: Principal): Promise<PlanHead> => {
     const { state } = await readPlan(storage, planId, principal);
     if (!owns(principal, state)) await options.readAs?.(planId, principal, state);
@@ -100,6 +92,13 @@ export function openPlanner(options: OpenPlannerOptions): LoadedPlanner {
     openPlans: () => live.size,
   };
   return planner;
+}
+
+function hostOf({ emit = unobserved, report = unreported, now = Date.now, ...options }: OpenPlannerOptions): PlanHost {
+  const { runAgent, authorize, metrics, arm = () => undefined } = options;
+  const limits: PlanLimits = { ...defaultPlanLimits, ...options.limits };
+  const storage = steadyStorage(options.storage, limits.storageGraceMs);
+  return { storage, runAgent, limits, authorize, emit, metrics, report, arm, now };
 }
 
 /** What the runtime stops by itself needs no scope of the caller. */
