@@ -35,7 +35,6 @@ export interface Observability {
 /** What a registry shares with its runtime. */
 export type RegistryParts = Observability & { readonly privateOrigins: PrivateOrigins };
 
-/** The storage of a composition. */
 export type CompositionStorage = ClosableStorage & Watchable;
 
 /** The options that a composition makes into those of the runtime: from its storage, or over its egress. */
@@ -74,7 +73,6 @@ export interface CompositionOptions
   readonly auditRetentionMs?: number;
 }
 
-/** What a platform brings to its compositions. */
 export interface Platform {
   readonly storage: CompositionStorage;
   readonly egress: Egress;
@@ -85,7 +83,6 @@ export interface Platform {
   readonly defaults: Partial<Omit<CreateRuntimeOptions, 'mcp' | 'mcpSignIn'>>;
 }
 
-/** What was composed. */
 export interface Composition {
   readonly runtime: PlanningRuntime;
   /** The registry, where `catalog` is a function. */
@@ -150,7 +147,6 @@ export function defined<T extends object>(options: T): Defined<T> {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Defined<T>; // safe: filtered
 }
 
-/** Returns the options of these names that are given. */
 export function pick<T extends object, K extends keyof T>(options: T, names: readonly K[]): Defined<Pick<T, K>> {
   return defined(Object.fromEntries(names.map((name) => [name, options[name]])) as Pick<T, K>); // safe: the names are its keys
 }

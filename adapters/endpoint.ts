@@ -74,13 +74,11 @@ export interface EndpointData {
   readonly grounding: Grounding | undefined;
 }
 
-/** What a platform brings to its endpoints. */
 export interface EndpointPlatform extends Pick<Platform, 'storage' | 'egress' | 'defaults'> {
   /** The options of the handler that apply where the developer gives none. */
   readonly served: Partial<HandlerOptions>;
 }
 
-/** What was composed. */
 export interface ComposedEndpoint {
   readonly handler: Handler;
   readonly runtime: PlanningRuntime;

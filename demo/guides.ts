@@ -1,6 +1,5 @@
 /** The pages of the documentation beside the playground, in reading order. */
 
-/** One page. */
 export interface Guide {
   /** Its file in `docs/`, without the ending. */
   readonly page: string;
@@ -15,7 +14,6 @@ export interface GuideGroup {
   readonly guides: readonly Guide[];
 }
 
-/** All guides. */
 export const guideGroups: readonly GuideGroup[] = [
   {
     title: 'Start',

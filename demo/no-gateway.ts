@@ -11,7 +11,6 @@ class GatewayRefused extends Error {
 
 export { GatewayRefused as GatewayAuthenticationError, GatewayRefused as GatewayError };
 
-/** Refuses to be made. */
 export function createGateway(): never {
   throw new GatewayRefused('This bundle has no gateway: pass a language model, not its name');
 }

@@ -12,7 +12,6 @@ import { memorySecrets } from '../secrets/memory.ts';
 import { memoryStorage } from '../storage/memory.ts';
 import { addressOf, type Command, optionOf, requirePrivacy, type Terminal, UsageError } from './command.ts';
 
-/** The command. */
 export const mcp: Command = {
   summary: 'Check the tools of an MCP server',
   usage: `pinnace mcp URL [--token-env NAME] [--insecure-http] [--private] [--json]

@@ -20,7 +20,6 @@ export interface Given {
   readonly args: readonly string[];
 }
 
-/** One command. */
 export interface Command {
   /** One line for the list of commands. */
   readonly summary: string;
@@ -83,7 +82,6 @@ export function optionOf({ options }: Given, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Returns the items of an option that is a list with commas. */
 export function listOf(given: Given, name: string): readonly string[] | undefined {
   return optionOf(given, name)?.split(',').map((item) => item.trim()).filter((item) => item !== '');
 }

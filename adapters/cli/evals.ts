@@ -8,7 +8,6 @@ import { asRecord } from '../../src/base/is-record.ts';
 import { type Check, checks, type EvaluateOptions, runEvals } from '../../src/evals/index.ts';
 import { type Command, optionOf, readInput, requireOption, UsageError } from './command.ts';
 
-/** The command. */
 export const evals: Command = {
   summary: 'Run recorded cases, without keys when there is a tape',
   usage: `pinnace evals CASES --subject MODULE [--tape FILE] [--baseline FILE] [--report FILE]

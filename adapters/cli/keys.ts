@@ -10,7 +10,6 @@ import { digestOfToken } from '../transport/bearer-authenticator.ts';
 import { createIssuer, generateRootKey } from '../transport/issuer.ts';
 import { type Command, readInput, requireOption, type Terminal } from './command.ts';
 
-/** The command. */
 export const keys: Command = {
   summary: 'Make the key of an issuer; print its public entry for the endpoint',
   usage: `pinnace keys --iss URL --audience NAME --out FILE [--deployment]
@@ -44,7 +43,6 @@ Prints the entry for "issuers" of createAuthenticator, as JSON.`,
   },
 };
 
-/** The command. */
 export const token: Command = {
   summary: 'Make a bearer token; print its digest for the endpoint',
   usage: `pinnace token --out FILE
@@ -69,7 +67,6 @@ const IssuerFile = v.strictObject({
   deployment: v.optional(v.boolean(), false),
   privateKey: v.object({ kty: v.string(), crv: v.string(), x: v.string(), d: v.string() }),
 });
-/** What the file holds. */
 type IssuerFile = v.InferOutput<typeof IssuerFile>;
 
 /** Writes a new file that only its owner can read. @throws PinnaceError `conflict` when the file exists. */

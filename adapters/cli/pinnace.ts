@@ -83,7 +83,6 @@ function isSystemError(error: unknown): error is Error & { readonly code: string
   return error instanceof Error && 'code' in error && typeof error.code === 'string';
 }
 
-/** The terminal of this process. */
 function terminalOf(signal: AbortSignal): Terminal {
   return {
     out: writerTo(process.stdout),

@@ -21,7 +21,6 @@ import { createSend, platformWait } from '../transport/client/send.ts';
 import { createIssuer } from '../transport/issuer.ts';
 import { readIssuerFile } from './keys.ts';
 
-/** The options. */
 const credentialOptions = {
   'issuer': { type: 'string' },
   'tenant': { type: 'string' },
@@ -46,7 +45,6 @@ const credentialUsage = `
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** The command. */
 export const request: Command = {
   summary: 'Sign a request, send it and print the response',
   usage:
@@ -126,7 +124,6 @@ async function print({ body }: Response, { out }: Terminal): Promise<void> {
   if (last !== '\n') out('\n');
 }
 
-/** The command. */
 export const events: Command = {
   summary: 'Follow the events of an endpoint, one JSON object a line',
   usage:

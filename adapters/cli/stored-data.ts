@@ -6,7 +6,6 @@ import type { ClosableStorage } from '../../src/contracts/storage.ts';
 import { openPostgres } from '../node/postgres-default.ts';
 import { type Command, type Given, optionOf, type Terminal, UsageError } from './command.ts';
 
-/** The command. */
 export const db: Command = {
   summary: 'Check what a database holds, and upgrade what earlier versions have stored',
   usage: `pinnace db check|upgrade [--table T] [--kv FILE] [--chat-retention DAYS] [--dry-run] [--json]

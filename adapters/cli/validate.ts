@@ -18,7 +18,6 @@ const kinds: Readonly<Record<string, RecordKind | 'catalog'>> = {
   'catalog': 'catalog',
 };
 
-/** The command. */
 export const validate: Command = {
   summary: 'Check an agent, a tool, another record or a catalog in a JSON file',
   usage: `pinnace validate FILE [--kind ${Object.keys(kinds).join('|')}]
@@ -119,7 +118,6 @@ interface Place {
   readonly column: number;
 }
 
-/** Returns the place of an offset. */
 function placeOf(text: string, offset: number): Place {
   const before = text.slice(0, offset).split('\n');
   return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };

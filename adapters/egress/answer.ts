@@ -7,7 +7,6 @@ import type { Deadline } from './deadline.ts';
 import { allowedResponseHeaders } from './headers.ts';
 import { unreachable, unusable } from './refusals.ts';
 
-/** The limits of a body. */
 export interface BodyLimits {
   readonly maxBytes: number;
   readonly deadline: Deadline;

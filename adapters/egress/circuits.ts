@@ -33,7 +33,6 @@ export interface HeldAnswer {
 /** Calls through the circuit of a path. */
 export type Circuits = (target: CircuitTarget, call: () => Promise<HeldAnswer>) => Promise<Response>;
 
-/** The target of a call. */
 export interface CircuitTarget {
   readonly origin: string;
   /** What shares a breaker at the origin. */

@@ -2,7 +2,6 @@
 
 import { PinnaceError } from '../../src/base/errors.ts';
 
-/** The deadline of an exchange. */
 export interface Deadline {
   /** Aborts with a `PinnaceError`, `deadline_exceeded` or `cancelled`, or with the caller's own reason. */
   readonly signal: AbortSignal;

@@ -89,7 +89,6 @@ export function storeCookies(jar: CookieJar, answer: Headers, { pathname, hostna
 const maxCookies = 20;
 const maxCookieLength = 4096;
 
-/** Returns the headers with the cookies. */
 export function withCookies(headers: Headers, jar: CookieJar | undefined): Headers {
   if (jar === undefined || jar.size === 0) return headers;
   const all = new Headers(headers);

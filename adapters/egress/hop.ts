@@ -33,7 +33,6 @@ export interface Reach {
   readonly privateOrigins: PrivateOrigins;
 }
 
-/** Returns the hop for a request, checked. */
 export async function firstHop(request: Request, reach: Reach): Promise<Hop> {
   const target = checked(request.url, reach);
   checkRequestHeaders(request.headers);

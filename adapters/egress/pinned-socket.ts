@@ -21,7 +21,6 @@ export function probePinning(): Promise<boolean> {
   return Promise.all(both).then((answers) => !answers.includes(false));
 }
 
-/** Resolves a name as the system does. */
 export async function resolveBySystem(hostname: string): Promise<readonly string[]> {
   const found = await systemLookup(hostname, { all: true, verbatim: true });
   return found.map(({ address }) => address);

@@ -9,7 +9,6 @@ export function refused(reason: string, why: string, details: Readonly<Record<st
   return new PinnaceError('forbidden', `Cannot send the request: ${why}`, { details: { reason, ...details } });
 }
 
-/** The error of a malformed request. */
 export function malformed(reason: string, why: string): PinnaceError {
   return new PinnaceError('invalid_argument', `Cannot send the request: ${why}`, { details: { reason } });
 }

@@ -1,6 +1,5 @@
 /** Numbers and texts, one after another, in few bytes. */
 
-/** Writes them. */
 export class ByteWriter {
   #bytes = new Uint8Array(65_536);
   #length = 0;
@@ -31,7 +30,6 @@ export class ByteWriter {
     this.#length += bytes.length;
   }
 
-  /** All that was written. */
   bytes(): Uint8Array<ArrayBuffer> {
     return this.#bytes.slice(0, this.#length);
   }

@@ -20,7 +20,6 @@ const letters: readonly (readonly [encoding: string, isLatin: boolean, frequent:
   ['windows-874', false, 'านรอกเงมยลวดทสตะปบคห่้ัี์ิ'],
 ];
 
-/** Signs of any language. */
 const signs = new Set('“”‘’„‚–—…€§°©®«»•·\u00a0№');
 
 /** Returns the encoding that fits best, Windows-1252 where none does. */

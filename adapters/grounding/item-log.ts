@@ -195,7 +195,6 @@ export interface LogChange {
   readonly put: readonly StoredRow[];
 }
 
-/** A stored part. */
 interface LogPart {
   readonly removed: readonly string[];
   readonly items: readonly StoredItem[];

@@ -21,7 +21,6 @@ import { hasItems } from './item-log.ts';
 import { createShelf, type Shelf } from './shelf.ts';
 import { requireRunning } from '../../src/base/turns.ts';
 
-/** What every source of items takes. */
 export interface ItemSourceOptions {
   readonly id: string;
   /**
@@ -48,7 +47,6 @@ const itemOptions: Readonly<Record<keyof ItemSourceOptions, Wanted>> = /* @__PUR
   'mostTenants',
 );
 
-/** What makes a source of one kind. */
 export interface ItemKind {
   /** The names of options that only this kind has. */
   readonly options?: Readonly<Record<string, Wanted>>;
@@ -63,7 +61,6 @@ export interface ItemKind {
   readonly toRequest?: (request: GroundingRequest, signal: AbortSignal) => Promise<GroundingRequest>;
 }
 
-/** What items are prepared with. */
 export interface Preparing {
   readonly tenant: string;
   readonly embeddings: ReadonlyMap<string, ArrayLike<number>>;
@@ -76,7 +73,6 @@ export interface ItemSource extends WritableGroundingSource, TenantedSource {
   settle(tenant: string, signal: AbortSignal): Promise<void>;
 }
 
-/** Returns the source. */
 export function createItemSource(options: ItemSourceOptions, kind: ItemKind): ItemSource {
   checkNames(`create the source "${options.id}"`, options, { ...itemOptions, ...kind.options });
   const { id, shared = false, storage, now = Date.now } = options;

@@ -27,7 +27,6 @@ interface PdfItem {
   readonly hasEOL?: boolean;
 }
 
-/** What was read. */
 export interface PdfText {
   readonly text: string;
   readonly skipped: readonly SkippedPart[];
@@ -194,7 +193,6 @@ export function slowPdf(timeoutMs: number): PinnaceError {
   );
 }
 
-/** The error of a reading that its signal stopped. */
 export function cancelledPdf(): PinnaceError {
   return new PinnaceError('cancelled', 'The reading of the PDF was stopped');
 }

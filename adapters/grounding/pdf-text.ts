@@ -104,7 +104,6 @@ export type PdfAnswer =
   | { readonly type: 'text' } & PdfText
   | { readonly type: 'error'; readonly error: ErrorData };
 
-/** A worker that starts. */
 interface PdfWorker {
   post(request: PdfRequest): void;
   end(): void;

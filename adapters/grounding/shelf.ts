@@ -28,7 +28,6 @@ import { type ItemEngine, type Items, listItems } from './item-engine.ts';
 import { type ItemLog, type LogChange, memoryLog, storedLog } from './item-log.ts';
 import { createSnapshotStore, type SnapshotStore, type StoredSnapshot } from './snapshot-store.ts';
 
-/** The options of a shelf. */
 export interface ShelfOptions {
   readonly engine: ItemEngine;
   readonly storage: Storage | undefined;
@@ -65,7 +64,6 @@ interface State {
   readonly log: ItemLog;
   readonly held: HeldItems;
   readonly once: Once;
-  /** For engines with snapshots. */
   readonly snapshots: SnapshotStore | undefined;
   /** Whether the engine was made ready after the latest change. */
   isSettled: boolean;
@@ -250,7 +248,6 @@ function digestOf(rows: readonly StoredRow[]): Promise<string> {
   return sha256(canonicalJson(rows.map(({ item: { updatedAt: _, expiresAt: __, ...item } }) => item)));
 }
 
-/** The items of one tenant. */
 interface HeldItems {
   readonly items: Items;
   /** Applies a whole change, yielding to other work in between. */

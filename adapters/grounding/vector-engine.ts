@@ -136,7 +136,6 @@ export class VectorEngine implements ItemEngine {
 /** Parts of words are in nearly every item: less than this share of the largest value is not a feature of its own. */
 const leastShare = 0.3;
 
-/** The dimensions that are features of a vector. */
 function featuresOf(vector: ArrayLike<number>): number[] {
   let largest = 0;
   for (let i = 0; i < vector.length; i++) largest = Math.max(largest, Math.abs(vector[i]!));

@@ -93,7 +93,6 @@ export class VectorRows {
     return vector;
   }
 
-  /** The cosine of a row with a query of length one. */
   cosineOf(row: number, query: Float64Array): number {
     const { floats, bytes, scales } = this.#segments[(row / segmentRows) | 0]!;
     const at = row & (segmentRows - 1);

@@ -53,7 +53,6 @@ export interface McpConnectorOptions {
   readonly logLevel?: LogLevel;
 }
 
-/** Opens a session of one of the libraries. */
 export type OpenSession = (options: OpenOptions) => Promise<McpSession>;
 
 /** Creates the connector over a library that opens sessions. */

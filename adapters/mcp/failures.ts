@@ -35,7 +35,6 @@ export function protocolUnsupported(): PinnaceError {
   });
 }
 
-/** The error of a connection that was closed. */
 export function connectionClosed(): PinnaceError {
   return new PinnaceError('cancelled', 'Cannot use the MCP server: the connection is closed');
 }

@@ -7,7 +7,6 @@ import { invalidAnswer, tooMuch } from './failures.ts';
 /** The source of the pages, and the limits of reading them. */
 export interface ListOptions {
   readonly page: (cursor: string | undefined) => Promise<unknown>;
-  /** The field of a page that has the definitions. */
   readonly field: 'tools' | 'prompts' | 'resources' | 'resourceTemplates';
   /** The bytes that were read so far. */
   readonly bytesRead: () => number;
@@ -17,7 +16,6 @@ export interface ListOptions {
   readonly maxItems: number;
 }
 
-/** The limits of a list of tools. */
 export const toolLimits = { field: 'tools', maxPages: 64, maxItems: 2000 } as const;
 /** The limits of a list of prompts, resources or templates. */
 export const contentLimits = { maxPages: 200, maxItems: 10_000 } as const;

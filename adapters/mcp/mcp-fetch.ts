@@ -28,7 +28,6 @@ import {
   relayQuestions,
 } from './relay.ts';
 
-/** The target and the egress. */
 interface McpFetchOptions {
   readonly egress: Egress;
   readonly url: URL;

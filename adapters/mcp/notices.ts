@@ -4,7 +4,6 @@ import { asRecord } from '../../src/base/is-record.ts';
 import type { McpLogMessage } from '../../src/contracts/mcp/mcp-connector.ts';
 import type { Message } from './relay.ts';
 
-/** Who is interested. */
 export interface Listeners {
   readonly onToolsChanged: () => void;
   readonly onContentChanged: ((kind: 'prompts' | 'resources') => void) | undefined;

@@ -301,7 +301,6 @@ export function errorCodeOf({ error }: Message): number | undefined {
   return Number.isSafeInteger(error.code) ? Number(error.code) : undefined;
 }
 
-/** The results of one session. */
 export interface HeldResults {
   /** Returns the response without its content. */
   readonly hold: (message: Message) => Message;

@@ -4,7 +4,6 @@ import { asRecord } from '../../src/base/is-record.ts';
 import type { McpCall, McpReading } from '../../src/contracts/mcp/mcp-connector.ts';
 import type { McpFetch } from './mcp-fetch.ts';
 
-/** The options of opening a session. */
 export interface OpenOptions {
   readonly url: URL;
   /** The only `fetch` of the session. */
@@ -20,7 +19,6 @@ export interface OpenOptions {
   readonly signal: AbortSignal;
 }
 
-/** The levels of log messages. */
 export type LogLevel = 'debug' | 'info' | 'notice' | 'warning' | 'error' | 'critical' | 'alert' | 'emergency';
 
 /** The methods that list, a page at a time. */

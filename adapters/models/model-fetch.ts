@@ -4,11 +4,9 @@ import { asRecord, isRecord } from '../../src/base/is-record.ts';
 import { readAnswer } from './model-answer.ts';
 import { mayRemove, refusedParameter, withoutParameters } from './refused-parameters.ts';
 
-/** What the requests of one model have in common. */
 export interface ModelFetchOptions {
   /** Sends the requests; the global `fetch` when absent. */
   readonly fetch?: typeof fetch | undefined;
-  /** Headers of the caller. */
   readonly headers?: Readonly<Record<string, string>>;
   /** The parameters that the server does not take. Those that it refuses are added. */
   readonly refused?: Set<string>;

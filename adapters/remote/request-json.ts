@@ -10,7 +10,6 @@ export type HeaderRecord = Readonly<Record<string, string>>;
 
 /** A service that answers GET requests. */
 export interface Remote {
-  /** Its name in messages. */
   readonly name: 'catalog' | 'secret manager';
   /** The prefix of its error reasons. */
   readonly kind: 'catalog' | 'secrets';

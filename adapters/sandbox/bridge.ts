@@ -24,7 +24,6 @@ export interface WireListener {
   onFailure(error: PinnaceError): void;
 }
 
-/** How a platform starts cells. */
 export interface ProgramPlatform {
   /** Starts a cell whose prelude waits for its settings. */
   start(code: string, listener: WireListener): Promise<Wire>;
@@ -39,7 +38,6 @@ const maxUnanswered = 64;
 /** The longest text between two deliveries, in UTF-16 code units. */
 export const maxMessageLength = 1_048_576;
 
-/** Starts a program. */
 export async function openProgram(
   platform: ProgramPlatform,
   code: string,

@@ -14,7 +14,6 @@ export const allowed = (
 /** The permissions of Deno. In a process all must be denied; Node has some of them. */
 export const permissions = ['net', 'read', 'write', 'env', 'run', 'sys', 'ffi', 'import'];
 
-/** The settings of the prelude. */
 export interface PreludeSettings {
   /** As JSON. */
   readonly input: string;

@@ -10,7 +10,6 @@ import type { ProgramSandbox } from '../../src/contracts/sandbox.ts';
 import { prelude } from './prelude.ts';
 import { cannotIsolate, type Cell, createSandbox, type ProbedSandbox, type Spawn } from './sandbox.ts';
 
-/** Limits of a run. */
 export interface ProcessSandboxOptions {
   /** The memory limit of the heap, and of the whole process if the system reports its usage. Default: 128. */
   readonly maxMemoryMb?: number;
@@ -24,13 +23,11 @@ export interface CellProcess {
   readonly ended: Promise<{ readonly signal: string | null }>;
   /** Writes to its input. A process that has ended reads nothing: its output and `ended` tell so. */
   write(text: string): void;
-  /** Closes its input. */
   close(): void;
   /** Ends it at once. Twice equals once. */
   kill(): void;
 }
 
-/** What a platform has for it. */
 export interface ProcessPlatform {
   /**
    * Starts a process with this module; absent, the module is what its input has until it closes.

@@ -15,7 +15,6 @@ export interface Cell {
   readonly end: () => void;
 }
 
-/** Starts a cell for the code. */
 export type Spawn = (code: string, settings: PreludeSettings) => Promise<Cell>;
 
 /** A sandbox that knows whether its platform isolates. */

@@ -34,7 +34,6 @@ export function vaultDatabase(name: string, indexedDB: IDBFactory | undefined): 
   };
 }
 
-/** Returns the result of a request. */
 export function settled<T>(request: IDBRequest<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     request.addEventListener('success', () => resolve(request.result));

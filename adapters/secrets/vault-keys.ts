@@ -5,7 +5,6 @@
 
 import { PinnaceError } from '../../src/base/errors.ts';
 
-/** The stored data key. */
 export interface WrappedKey {
   /** Names the data key. */
   readonly kid: string;

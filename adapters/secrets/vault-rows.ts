@@ -12,7 +12,6 @@ export interface SecretVersion {
   readonly origins?: readonly string[] | undefined;
 }
 
-/** The one row of the keys. */
 interface KeyRow extends WrappedKey {
   /** Counts the versions that were created with this key. */
   readonly writes: number;
@@ -26,7 +25,6 @@ export interface SecretRow {
   readonly origins?: readonly string[] | undefined;
 }
 
-/** A version of a secret with its row. */
 export interface FoundSecret {
   readonly place: SecretVersion;
   readonly row: SecretRow;
@@ -112,7 +110,6 @@ export async function deleteSecret({ secrets }: VaultStores, ref: SecretRef): Pr
   if (range) await settled(secrets.delete(range));
 }
 
-/** Removes the key and all secrets. */
 export async function deleteAll({ keys, secrets }: VaultStores): Promise<void> {
   await Promise.all([settled(keys.clear()), settled(secrets.clear())]);
 }

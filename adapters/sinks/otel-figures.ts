@@ -22,7 +22,6 @@ const seconds: MetricOptions = {
   },
 };
 
-/** Returns the function that counts. */
 export function createFigures(meter: Meter): CountEnd {
   const [inference, firstChunk, agent, tool, mcp] = [
     metric.inferenceDuration,

@@ -72,7 +72,6 @@ export function endOf(event: ObservedEvent): Attributes {
   };
 }
 
-/** The status of an action, with its error. */
 export function failureOf({ status, error }: ObservedEvent): Attributes {
   return {
     [attribute.status]: status,

@@ -2,7 +2,6 @@
 
 import { storageClosed } from './unavailable.ts';
 
-/** A connection. */
 export interface Connection<Opened> {
   use<Result>(call: (opened: Opened) => Promise<Result>): Promise<Result>;
   /** Drops a connection that failed: the next use opens another. */

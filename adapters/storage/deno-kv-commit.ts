@@ -293,7 +293,6 @@ function markOf(
   return `${Number.isSafeInteger(expiresAt) ? `-${expiresAt}` : ''}${heads.some(({ parts }) => parts) ? '-p' : ''}`;
 }
 
-/** The version of an entry. */
 export function versionOf(head: Pick<Head, 'expiresAt' | 'parts' | 'mark'>, versionstamp: string): string {
   return versionstamp + (head.mark ?? markOf([head]));
 }

@@ -45,7 +45,6 @@ const partBytes = 1024 * 1024;
 const purgeLimit = 100;
 const lives = '(expires_at is null or expires_at > ?)';
 
-/** A table of the database. */
 interface Table extends Pick<DurableObjectDatabase, 'sql'> {
   readonly name: string;
 }

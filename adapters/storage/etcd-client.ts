@@ -42,7 +42,6 @@ export interface EtcdNotice {
   readonly events?: readonly { readonly kv?: EtcdPair }[];
 }
 
-/** A client of a cluster. */
 export interface EtcdClient {
   /** Makes a call, once: what reads may be repeated by the caller. Rejects as a storage does. */
   readonly call: (path: string, body: object) => Promise<EtcdAnswer>;

@@ -5,7 +5,6 @@ import type { Watchable } from '../../src/contracts/storage.ts';
 import type { EtcdClient, EtcdNotice } from './etcd-client.ts';
 import { createNews } from './news.ts';
 
-/** News, as the storage offers them to its watchers. */
 export interface EtcdNews {
   /** Watches the keys of these hashes. The first call starts to listen. */
   watch(hashes: readonly number[], options: Parameters<Watchable['watch']>[1]): void;

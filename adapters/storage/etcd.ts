@@ -108,7 +108,6 @@ export function etcdStorage(options: EtcdStorageOptions): ClosableStorage & Watc
   };
 }
 
-/** A change as etcd takes it. */
 interface Draft extends PreparedChange {
   readonly address: string;
   /** The value in base64; `undefined` deletes. */

@@ -24,11 +24,9 @@ export interface Row extends Entry {
 }
 
 const storeName = 'entries';
-/** The index of rows that expire. */
 export const expiryIndex = 'expiresAt';
 /** How long another tab may hold on to a database that is to be opened in another format. */
 const blockedMs = 10_000;
-/** Returns the entry of a row. */
 export function toEntry({ key, value, version }: Row): Entry {
   return { key, value, version };
 }
@@ -111,7 +109,6 @@ function upgradeRows(store: IDBObjectStore, { upgrade }: StorageFormat, from: nu
   });
 }
 
-/** Lends an object store for one transaction. */
 export type UseStore = <T>(mode: IDBTransactionMode, callback: (store: IDBObjectStore) => Promise<T>) => Promise<T>;
 
 /** Lends an object store over a connection that may have been lost. */

@@ -27,7 +27,6 @@ export interface MemoryStorageOptions {
   readonly maxEntries?: number;
 }
 
-/** A stored entry. */
 interface Row extends Entry {
   readonly expiresAt: number | undefined;
 }

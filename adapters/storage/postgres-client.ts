@@ -5,7 +5,6 @@ import { PinnaceError } from '../../src/base/errors.ts';
 import { invalid } from './changes.ts';
 import { storageBlocked, storageFull } from './unavailable.ts';
 
-/** The options that the storage sets on its clients. */
 export interface PostgresClientOptions {
   readonly fetch_types: false;
   readonly idle_timeout: 0;

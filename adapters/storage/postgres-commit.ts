@@ -24,7 +24,6 @@ export interface PostgresDraft {
   readonly expires: boolean;
 }
 
-/** Serializes the changes. */
 export function draftCommit(changes: readonly PreparedChange[]): PostgresDraft {
   const rows = changes.map(({ id, key, value, expiresAt, ifVersion, keep }, at) => ({
     at,

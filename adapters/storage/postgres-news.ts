@@ -16,7 +16,6 @@ export interface PostgresNewsOptions {
   readonly pollMs: number;
 }
 
-/** News, as the storage offers them to its watchers. */
 export interface PostgresNews {
   /** Watches the keys of these hashes. The first call starts to listen. */
   watch(hashes: readonly number[], options: Parameters<Watchable['watch']>[1]): void;

@@ -50,7 +50,6 @@ export interface PostgresStorageOptions {
   readonly pollMs?: number;
 }
 
-/** A row of the table. */
 interface Row {
   /** The key as JSON. */
   readonly name: string;

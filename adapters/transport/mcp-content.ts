@@ -106,7 +106,6 @@ export function templateResources(options: TemplateResources): McpResources {
   };
 }
 
-/** The template of queries. */
 const query = 'pinnace://source/{source}?q={query}';
 const source = 'pinnace://source/{source}';
 const topK = 10;

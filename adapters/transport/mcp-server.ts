@@ -12,7 +12,6 @@ import { canWatch, createListening } from './mcp-server/watch.ts';
 
 export type { McpCaller, McpEndpoint, McpHost } from './mcp-server/host.ts';
 
-/** How an endpoint serves. */
 interface McpEndpointOptions {
   readonly keepAliveMs?: number;
   readonly now?: () => number;

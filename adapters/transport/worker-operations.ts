@@ -18,7 +18,6 @@ const operations = {
 type Operations = typeof operations;
 type Room = keyof Operations;
 
-/** A call on its way to the worker. */
 export type OperationCall = {
   [R in Room]: readonly [room: R, method: keyof Operations[R], ...args: readonly unknown[]];
 }[Room];
@@ -55,13 +54,11 @@ export async function callOperation(
   return await Reflect.apply(call, target, [...own, principal, args[before] ?? {}]);
 }
 
-/** The rooms as a page calls them. */
 export interface WorkerRooms {
   /** The page's chats that the worker has stored: those of requests with `chat.store`. */
   readonly chats: RemoteChats;
   /** The prompts of the MCP servers that an agent of the worker selects. */
   readonly prompts: RemotePrompts;
-  /** Their resources. */
   readonly resources: RemoteResources;
   /** Their apps (MCP Apps). */
   readonly apps: RemoteApps;

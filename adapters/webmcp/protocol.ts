@@ -3,7 +3,6 @@
 import { type ErrorData, PinnaceError } from '../../src/base/errors.ts';
 import { asRecord } from '../../src/base/is-record.ts';
 
-/** A call. */
 export interface AskedCall {
   readonly name: string;
   readonly input: unknown;

@@ -11,12 +11,10 @@ export interface CaseHead {
   readonly agentId: string;
   /** The revision of the agent when the run was recorded. */
   readonly revision: number;
-  /** The message of the user. */
   readonly message: string;
   readonly expected: RunFacts;
 }
 
-/** What runs the cases. */
 export interface EvalSetting {
   /** Each agent as it is now, or as it was when its case was recorded. */
   readonly agent: 'current' | 'recorded';
@@ -26,7 +24,6 @@ export interface EvalSetting {
   readonly answers: 'auto' | 'replay' | 'record';
 }
 
-/** A report that is stored. */
 export interface StoredReport {
   /** When it was made, in milliseconds since 1970; its id. */
   readonly at: number;

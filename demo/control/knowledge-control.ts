@@ -60,7 +60,6 @@ export interface FoundBy {
   readonly confidence: number;
 }
 
-/** A part that was found, and why. */
 export interface FoundPart {
   readonly id: string;
   readonly file: string;
@@ -79,7 +78,6 @@ export interface FoundPart {
   readonly foundBy: readonly FoundBy[];
 }
 
-/** What is looked for. */
 export interface KnowledgeQuery {
   readonly text: string;
   /** Only in these; in all when empty. */
@@ -88,7 +86,6 @@ export interface KnowledgeQuery {
   readonly limit: number;
 }
 
-/** What was found. */
 export interface FoundParts {
   readonly parts: readonly FoundPart[];
   /** The probability that the files answer the query at all. */
@@ -100,7 +97,6 @@ export interface FoundParts {
   readonly problems: readonly string[];
 }
 
-/** A part of a file as it can be read. */
 export interface FilePart {
   readonly piece: number;
   readonly text: string;
@@ -111,12 +107,10 @@ export interface FilePart {
 /** Some parts of a file, one after the other. */
 export interface PartsPage {
   readonly file: KnowledgeFile;
-  /** The parts that can be read. */
   readonly total: number;
   readonly parts: readonly FilePart[];
 }
 
-/** What has changed. */
 export interface KnowledgeNews {
   readonly changed: readonly KnowledgeFile[];
   readonly removed: readonly string[];

@@ -3,7 +3,6 @@
 import type { ErrorData } from '../../src/base/errors.ts';
 import type { Found, RunNews, RunRecord } from './runs-control.ts';
 
-/** An agent as the page shows it. */
 export interface AgentCard {
   readonly id: string;
   readonly name: string;
@@ -30,7 +29,6 @@ export interface Endpoint {
   readonly secretId?: string;
 }
 
-/** A model at a server. */
 export type ServerModel = Pick<Endpoint, 'baseUrl' | 'model'>;
 
 /** A request to a model server: its models, or an answer of one. */

@@ -11,9 +11,7 @@ export interface RunHead {
   readonly traceId: string;
   readonly runId: string;
   readonly agentId: string;
-  /** The plan that it started. */
   readonly planId?: string | undefined;
-  /** The id of the run that it is a fork of. */
   readonly forkOf?: string | undefined;
   /** The user's message that started it; absent where it is not known. */
   readonly question?: string | undefined;
@@ -61,7 +59,6 @@ export type PromptPart =
   | { readonly type: 'file'; readonly mediaType: string }
   | { readonly type: 'other'; readonly value: unknown };
 
-/** A message to a model. */
 export interface PromptMessage {
   readonly role: 'system' | 'user' | 'assistant' | 'tool';
   readonly parts: readonly PromptPart[];
@@ -69,7 +66,6 @@ export interface PromptMessage {
 
 /** What one call of a model was given. */
 export interface Prompt {
-  /** The span of the call. */
   readonly spanId: string;
   readonly model: string;
   readonly messages: readonly PromptMessage[];

@@ -13,9 +13,7 @@ import type { Answer } from './answer.ts';
 /** A run from the endpoint's events. */
 export interface SeenRun
   extends Pick<RunHead, 'runId' | 'traceId' | 'agentId' | 'startedAt' | 'status' | 'end' | 'durationMs'> {
-  /** Its principal. */
   readonly by: string;
-  /** The code of its error. */
   readonly error?: string;
 }
 
@@ -44,7 +42,6 @@ export interface Readiness {
   readonly checks?: Readonly<Record<string, string>>;
 }
 
-/** The console of one endpoint. */
 export interface ConsoleControl extends RegistryControl {
   readiness(): Promise<Answer<Readiness>>;
   /** Reports the runs and plans, and then their changes, until the next `watch` or `leave`. */

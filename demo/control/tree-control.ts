@@ -21,7 +21,6 @@ export interface PanelRow {
   readonly siblings: number;
 }
 
-/** The state of the tree. */
 export interface TreeStatus {
   /** Nodes in all, and rows that are visible. */
   readonly size: number;
@@ -44,7 +43,6 @@ export interface RowsPage {
   readonly anchorRank: number;
 }
 
-/** Which rows. */
 export interface RowsWanted {
   readonly offset: number;
   readonly limit: number;
@@ -70,7 +68,6 @@ export type TreeNews =
   /** Another tree is there now. */
   | { readonly type: 'replaced'; readonly status: TreeStatus };
 
-/** A node that a search has found. */
 export interface FoundNode {
   readonly nodeId: string;
   readonly name: string;
@@ -78,7 +75,6 @@ export interface FoundNode {
   readonly path: readonly string[];
 }
 
-/** What a search has found. */
 export interface FoundPage {
   readonly found: readonly FoundNode[];
   /** How many nodes were searched, in how many milliseconds of work. */

@@ -38,7 +38,6 @@ export interface ToolTrial {
   readonly thrown?: string;
 }
 
-/** A host, and what is sent to it. */
 export interface NamedHost {
   readonly origin: string;
   /** The records that use it, such as `HTTP tool weather`. */
@@ -54,7 +53,6 @@ export interface AgentReview {
   readonly agents: AgentDocument['agents'];
   readonly tools: AgentDocument['tools'];
   readonly hosts: readonly NamedHost[];
-  /** The names of all secrets. */
   readonly secrets: readonly string[];
   /** What was made stricter, in words. */
   readonly tamed: readonly string[];
@@ -76,7 +74,6 @@ export interface TrialControl {
   reviewDocument(data: unknown): Promise<Answer<AgentReview>>;
 }
 
-/** The document, its records as they are. */
 export interface AgentDocument extends Pick<CatalogExport, 'format' | 'formatVersion'> {
   readonly providers: readonly Provider[];
   readonly dataSources: readonly DataSource[];

@@ -10,7 +10,6 @@ export type StartOptions =
   | { readonly type: 'help'; readonly text: string }
   | { readonly type: 'wrong'; readonly text: string };
 
-/** How it is used. */
 const help = `npm start: the playground, and the endpoint beside it, on this machine alone
 
   npm start                        opens both; press h for lines to copy, q to stop
@@ -28,7 +27,6 @@ Environment:
   CI                 where it is set, no browser is opened
 `;
 
-/** Reads them. */
 export function readStartOptions(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,

@@ -2,7 +2,6 @@ import type { JSX } from 'preact';
 
 const meaning = 'The estimated probability that this is relevant to your search, from 0 to 100%';
 
-/** A confidence in a word and a number. */
 export function Confidence({ value }: { value: number }): JSX.Element {
   const word = value >= 0.7 ? 'strong' : value >= 0.3 ? 'fair' : 'weak';
   return (

@@ -5,7 +5,6 @@ import { Icon } from './icon.tsx';
 interface CopyButtonProps {
   /** Returns the text to copy when the button is pressed. */
   readonly text: () => string;
-  /** What the button says it copies. */
   readonly label: string;
   readonly testId?: string;
   /** Whether it is the main thing to do; else it is as quiet as the others beside it. */

@@ -60,7 +60,6 @@ const paths = {
   table: 'M4 5h16v14H4zM4 10h16M4 14.5h16M10 5v14',
 } as const;
 
-/** The name of a drawing. */
 export type IconName = keyof typeof paths;
 
 /** A small drawing in the colour of the text, for the eye only. */

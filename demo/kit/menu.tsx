@@ -8,7 +8,6 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Icon, type IconName } from './icon.tsx';
 
-/** One line of a menu. */
 export interface MenuItem {
   readonly testId: string;
   readonly icon: IconName;

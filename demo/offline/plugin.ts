@@ -26,7 +26,6 @@ export function offline(): Plugin {
   };
 }
 
-/** Writes the service worker of the build in this folder. */
 export async function writeServiceWorker(folder: string): Promise<void> {
   const [built, code] = await Promise.all([describeBuild(folder), bundle()]);
   await writeFile(join(folder, fileName), `const pinnaceBuild = ${JSON.stringify(built)};\n${code}`);

@@ -271,7 +271,6 @@ const samples: readonly Sample[] = [navigator, logbook, almanac, bosun, purser, 
 /** The sample agents, as a catalog takes them. */
 export const sampleAgents: readonly AgentInput[] = samples.map(({ agent }) => ({ ...agent, version: '0.3.0' }));
 
-/** The data sources of the sample agents. */
 export const sampleDataSources: readonly DataSourceInput[] = [knowledge];
 
 /** The one provider of the sample agents: the model that needs no network, until a person connects an endpoint. */

@@ -12,7 +12,6 @@ import { renderCode, renderMarkdown, scroller, type Section } from './render.ts'
 const root = join(import.meta.dirname, '../..');
 const deno = join(root, 'node_modules/.bin/deno');
 
-/** One page of the reference. */
 export interface ApiPage {
   readonly path: string;
   readonly title: string;

@@ -71,7 +71,6 @@ export function renderMarkdown(text: string, hrefOf: (target: string) => string)
   return { body, sections };
 }
 
-/** A block of code, with its language. */
 export function renderCode(code: string, language: string): Html {
   const name = language === 'mermaid' ? 'a drawing, as Mermaid writes it' : language || 'text';
   return markup`<div class="code-block"><div class="code-head"><span>${name}</span></div><pre tabindex="0"><code>${

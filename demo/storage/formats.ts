@@ -6,13 +6,11 @@
 import type { StorageFormat } from '../../adapters/storage/indexeddb.ts';
 import type { Entry } from '../../src/contracts/storage.ts';
 
-/** A key and its value. */
 type Stored = Pick<Entry, 'key' | 'value'>;
 
 /** The databases, and the settings in `localStorage`. */
 export type Place = 'pinnace' | 'pinnace-playground' | 'pinnace-runs' | 'settings';
 
-/** One change of a format. */
 export interface Step {
   /** The first part of the keys that it is about; of a setting, its name. */
   readonly kind: string;
@@ -20,7 +18,6 @@ export interface Step {
   readonly change: (value: unknown) => unknown;
 }
 
-/** All places. */
 export const places: readonly Place[] = ['pinnace', 'pinnace-playground', 'pinnace-runs', 'settings'];
 
 /** From format 1 on, one after the other. */
@@ -36,7 +33,6 @@ export function formatOf(place: Place, all = steps): number {
   return 1 + all[place].length;
 }
 
-/** What the steps of a place are about. */
 export function kindsOf(place: Place, all = steps): readonly string[] {
   return [...new Set(all[place].map(({ kind }) => kind))];
 }
@@ -47,7 +43,6 @@ export function upgrade(place: Place, { key, value }: Stored, from: number, all 
   return all[place].slice(from - 1).reduce((before, step) => step.kind === kind ? step.change(before) : before, value);
 }
 
-/** The format of a database, for its storage. */
 export function storageFormat(place: Place, all = steps): StorageFormat {
   return { version: formatOf(place, all), upgrade: (entry, from) => upgrade(place, entry, from, all) };
 }

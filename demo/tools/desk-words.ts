@@ -59,7 +59,6 @@ subscriber|subscribers|somebody who gets the newsletter
 vehicle|vehicles|a car or van of the fleet
 license|licenses|the right to use a piece of software`;
 
-/** All kinds. */
 export const kinds: readonly Kind[] = lines.trim().split('\n').map((line) => {
   const [name = '', plural = '', about = ''] = line.split('|');
   return { name, plural, about };

@@ -14,7 +14,6 @@ import { textStatsTool } from './text-stats.ts';
 
 /** Options of {@link sampleTools}. */
 interface SampleToolsOptions {
-  /** The storage of the notes. */
   readonly storage: Storage & Partial<Watchable>;
   readonly now?: () => number;
   /** Calls a tool at the tree: the one that a page shows, or that of a tenant (`storedTrees`). */

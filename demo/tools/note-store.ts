@@ -33,7 +33,6 @@ export interface NoteStore {
   delete(number: number): Promise<void>;
   /** Returns notes, the newest first, from below the number `before`. */
   list(options: { readonly before?: number | undefined; readonly limit: number }): Promise<Note[]>;
-  /** How many notes there are. */
   count(): Promise<number>;
 }
 

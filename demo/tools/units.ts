@@ -1,6 +1,5 @@
 /** The units that can be converted, with the factors that define them. */
 
-/** What a unit measures. */
 type Quantity =
   | 'length'
   | 'mass'
@@ -170,7 +169,6 @@ const rows: Readonly<Record<Quantity, readonly Row[]>> = {
   ],
 };
 
-/** Every unit. */
 export const units: readonly Unit[] = Object.entries(rows).flatMap(([quantity, ofQuantity]) =>
   ofQuantity.map((row) => toUnit(quantity as Quantity, row)) // safe: a key of `rows`
 );

@@ -55,7 +55,6 @@ type Kind = 'array' | 'function' | 'object' | 'text' | 'given' | `.${string}`;
 export type Wanted = readonly [
   /** `.agent`: has a method `agent`. With `?` it may be absent. */
   kind: Kind | `${Kind}?`,
-  /** What to pass. */
   advice: string,
   /** Names that other libraries give the option. */
   others?: RegExp,

@@ -124,7 +124,6 @@ const codes: Readonly<Record<ProblemCode, CodeRow>> = {
 /** Every code of outcomes and streams. */
 export const errorCodes: readonly ErrorCode[] = Object.keys(runCodes) as ErrorCode[]; // safe: the keys are the union
 
-/** Every code of a problem. */
 export const problemCodes: readonly ProblemCode[] = Object.keys(codes) as ProblemCode[]; // safe: the keys are the union
 
 /** An error as data: what crosses a worker boundary, a stream and a tool call. */

@@ -33,16 +33,12 @@ export const metricCatalog = {
   pinnace_streams_closed_total: 'Event streams closed; opened minus closed are open',
 } as const;
 
-/** The name of a metric. */
 export type MetricName = keyof typeof metricCatalog;
 
-/** The name of a gauge. */
 type GaugeName = Exclude<MetricName, CounterName | HistogramName>;
 
-/** The name of a counter. */
 type CounterName = Extract<MetricName, `${string}_total`>;
 
-/** The name of a histogram of durations. */
 type HistogramName = Extract<MetricName, `${string}_seconds`>;
 
 /** Labels of one series, as `{ layer: 'l1' }`. */

@@ -41,7 +41,6 @@ export function listOf<const S extends v.GenericSchema>(item: S, most: number) {
 /** Words by which people find a record. */
 export const Words = v.optional(listOf(v.pipe(v.string(), v.maxLength(256)), 200), []);
 
-/** A long text. */
 export const Text = v.pipe(v.string(), v.maxLength(65_536));
 /** Counts the changes of a record. */
 export const Revision = v.pipe(v.number(), v.integer(), v.minValue(1));
@@ -69,7 +68,6 @@ export type JsonSchema = v.InferOutput<typeof JsonSchema>;
 /** The code of a currency (ISO 4217). */
 export const Currency = v.pipe(v.string(), v.regex(/^[A-Z]{3}$/, 'must be like USD'));
 
-/** An amount of money. */
 export const Money = v.strictObject({
   amount: v.pipe(v.number(), v.gtValue(0), v.maxValue(Number.MAX_VALUE)),
   currency: Currency,

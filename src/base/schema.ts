@@ -28,7 +28,6 @@ export type { AgentInput } from './agent-input.ts';
 export type { ProviderInput } from './agent-input.ts';
 export { JsonSchema, ToolName } from './record-fields.ts';
 
-/** An entry of an egress list. */
 const EgressEntry = v.pipe(v.string(), v.maxLength(300), v.check(isEgressEntry, egressForm));
 
 /** The name of a secret, never its value. */

@@ -22,7 +22,6 @@ function viaMessage(work: () => void): void {
   port2.postMessage(null);
 }
 
-/** Work in turns. */
 export interface Turns {
   /**
    * Waits for the next turn where this one has lasted long enough, else continues at once.

@@ -193,7 +193,6 @@ function showIn(shown: Map<string, unknown> | undefined, tool: IndexedTool): { r
   return definition;
 }
 
-/** What discovery for runs works with. */
 interface RunDiscoveryOptions {
   readonly rerank?: Rerank | undefined;
   /** Of the composition itself, for the four tools in manifests. */
@@ -225,7 +224,6 @@ function indexed(tools: readonly Tool[]) {
   return tools.filter(({ definition }) => !own.has(definition.name)).map(({ definition }) => toIndexedTool(definition));
 }
 
-/** Discovery for runs. */
 export interface Discovery {
   /** The discovery tools over no tools, as manifests list them. Only agents that name them have discovery. */
   readonly tools: readonly Tool[];
@@ -235,7 +233,6 @@ export interface Discovery {
   open(tools: readonly Tool[], run: DiscoveringRun): OpenDiscovery;
 }
 
-/** A run with discovery. */
 interface DiscoveringRun {
   /** The names that are active from the start. */
   readonly active: readonly string[];
@@ -246,7 +243,6 @@ interface DiscoveringRun {
   readonly isAllowed: (name: string) => boolean;
 }
 
-/** Discovery in one run. */
 interface OpenDiscovery {
   readonly tools: readonly Tool[];
   activeNames(): readonly string[];

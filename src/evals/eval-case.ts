@@ -116,7 +116,6 @@ export interface RunFacts {
   readonly error?: ErrorData;
 }
 
-/** Reads the chunks of a run. */
 export function readRunChunks(chunks: readonly UIMessageChunk[]): RunFacts {
   const calls = new Map<string, { -readonly [F in keyof CallFacts]: CallFacts[F] }>();
   const all: CallFacts[] = [];

@@ -74,7 +74,6 @@ export interface Recorder {
   refuse(effect: SideEffect, how: SpanEnd): Promise<void>;
 }
 
-/** The options of a recorder. */
 interface RecorderOptions {
   /** Without one, nothing is recorded and nothing is refused. */
   readonly audit: Audit | undefined;

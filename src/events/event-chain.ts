@@ -81,7 +81,6 @@ export function createEventChain<Kept extends StoredEvent>(
   };
 }
 
-/** A chain as one of its writers sees it. */
 interface WritableChain<Kept extends StoredEvent> extends StoredChain<Kept> {
   /** The head of this writer's last commit, which it need not read again. A commit behind an older head conflicts. */
   written: StoredHead<WrittenHead> | undefined;

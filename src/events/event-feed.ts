@@ -35,7 +35,6 @@ export interface EventFeed {
   follow(options: FollowOptions): AsyncGenerator<Followed, void>;
 }
 
-/** Returns a feed of the events in the ring. */
 export function ringFeed(
   ring: EventRing,
   { origin, isVisible }: { readonly origin: string; readonly isVisible: (tenant: string | undefined) => boolean },

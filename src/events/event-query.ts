@@ -39,7 +39,6 @@ export function isFiltered(filter: EventFilter): boolean {
   return eventFields.some((field) => filter[field] !== undefined);
 }
 
-/** Whether the event matches the filter. */
 export function matchesFilter(event: ObservedEvent, filter: EventFilter): boolean {
   return eventFields.every((field) => filter[field] === undefined || fieldOf(event, field) === filter[field]);
 }
@@ -77,7 +76,6 @@ export function createPlaces(): Places {
   };
 }
 
-/** The index rows of one event. */
 export function placesOf(event: ObservedEvent): readonly Key[] {
   return eventFields.map((field) => [field, indexed(fieldOf(event, field))]);
 }

@@ -22,7 +22,6 @@ export interface Link {
 
 /** A record before it has a number. */
 export interface Draft {
-  /** Its number of events. */
   readonly count: number;
   /** Its index rows, at most {@link maxPlaces}. */
   readonly places: readonly Key[];
@@ -32,7 +31,6 @@ export interface Draft {
   readonly recordOf: (seq: number, text: string, link: Link) => Link;
 }
 
-/** How events are stored in records. */
 export interface RecordForm<Kept extends StoredEvent> {
   /** The first part of all keys. */
   readonly root: string;
@@ -42,7 +40,6 @@ export interface RecordForm<Kept extends StoredEvent> {
   readonly most: number;
   /** How many records are read at a time. */
   readonly readAtOnce: number;
-  /** Makes records of events. */
   readonly draft: (events: readonly ObservedEvent[]) => readonly Draft[];
   /** Reads the events of a record, whose hash may not be checked yet. */
   readonly eventsOf: (record: Link) => readonly Kept[];
@@ -50,7 +47,6 @@ export interface RecordForm<Kept extends StoredEvent> {
   readonly textOf: (record: Link) => string;
 }
 
-/** A stored chain. */
 export interface StoredChain<Kept extends StoredEvent> {
   readonly storage: Storage;
   readonly prefix: Key;
@@ -75,7 +71,6 @@ export function headOf(entry: Entry | undefined): Head {
   return entry ? entry.value as Head : origin; // only the chain writes it
 }
 
-/** Reads a record. */
 export function linkOf({ value }: Entry): Link {
   return value as Link; // only the chain writes it, and `verifyChain` reports changes
 }
@@ -85,7 +80,6 @@ export function numberOf({ key }: Entry): number {
   return Number(key.at(-1));
 }
 
-/** Computes the hash of a record. */
 export function hashOf(prevHash: string, text: string): string | Promise<string> {
   return sha256OfText(`${prevHash}\n${text}`);
 }

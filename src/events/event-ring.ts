@@ -150,7 +150,6 @@ function streamOf<T>(
   }, { highWaterMark: 0 });
 }
 
-/** Who receives events. */
 export interface EmitOptions {
   readonly sinks: readonly EventSink[];
   /** Holds the last events for subscribers. */

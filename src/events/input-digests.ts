@@ -9,7 +9,6 @@ import { untilAborted } from '../base/until-aborted.ts';
 /** Returns the digest of a text as 16 hexadecimal digits. Digests of different tenants differ. */
 export type DigestOf = (text: string, tenant: string) => string;
 
-/** The digests of one deployment. */
 export interface InputDigests {
   /** `undefined` until the key is known. */
   readonly current: DigestOf | undefined;

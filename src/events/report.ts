@@ -98,7 +98,6 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-/** Returns a report that adds these facts to the context. */
 export function reportAt(report: Report, facts: Omit<ErrorContext, 'kind'>): Report {
   if (report === unreported) return unreported;
   return (error, context) => report(error, { ...facts, ...context });

@@ -222,7 +222,6 @@ async function findMissing(
   return undefined;
 }
 
-/** What the records of a chain account for. */
 export interface ExpectedRows {
   /** The number of the oldest record that was checked. */
   readonly first: number;
@@ -305,9 +304,7 @@ function least(...numbers: readonly (number | undefined)[]): number | undefined 
 
 /** What verification compares. Its hash is not checked yet. */
 export interface CheckedRecord {
-  /** The number in its key. */
   readonly number: number;
-  /** How many events it has. */
   readonly count: number;
   readonly prevHash: string;
   readonly hash: string;

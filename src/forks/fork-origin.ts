@@ -69,7 +69,6 @@ export function forkOrigin(parts: RuntimeParts, plan: ForkPlan, principal: Princ
   };
 }
 
-/** The agent as it was, or is, with the changes. */
 function forkAgent(today: Agent, recorded: Agent, changes: ForkOptions['changes'] = {}): Agent {
   return {
     ...(changes.agent === 'current' ? today : agentOf(today, recorded)),
@@ -180,7 +179,6 @@ const maxDepth = 8;
 
 type ForkClaim = NonNullable<ResumedRun['claim']>;
 
-/** What is known of the fork. */
 interface ForkFacts {
   readonly resolved: Resolution;
   readonly run: RunIdentity;

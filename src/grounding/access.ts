@@ -62,7 +62,6 @@ export interface GroundingCallOptions {
 /** Pays for bytes that a caller writes. Rejects with `budget_exceeded` (`period_bytes`) where too few are left. */
 export type Pay = (principal: Principal | undefined, bytes: number) => Promise<void>;
 
-/** The wanted access, and its caller. */
 export interface Wanted {
   readonly action: 'grounding.retrieve' | 'grounding.remember' | 'grounding.forget';
   readonly source: Pick<GroundingSource, 'id' | 'origins'>;

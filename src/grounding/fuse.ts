@@ -86,7 +86,6 @@ function groupAlike(entries: readonly Entry[]): Group[] {
   return groups.flatMap(splitGroup);
 }
 
-/** An id that is a hash of the content. */
 const hashId = /^[0-9a-f]{32}$/;
 
 /**

@@ -47,9 +47,7 @@ export function createAgentGrounding(
   };
 }
 
-/** Data sources for agents. */
 export interface DataSources {
-  /** The ids of the sources. */
   readonly ids: readonly string[];
   /** The tools over no source, as manifests list them: the first retrieves, the others write. */
   readonly tools: readonly Tool[];

@@ -314,7 +314,6 @@ async function readOne(
   }
 }
 
-/** Apps that were looked at. */
 interface AppsCandidate {
   readonly offered: readonly OfferedApp[];
   readonly findings: readonly McpFinding[];

@@ -31,7 +31,6 @@ export function skeletonOf(name: string): string {
 
 const reservedSkeletons = new Set(reservedNames.map(skeletonOf));
 
-/** What is wrong with the name of a tool. */
 export function checkName(name: string, alias: string): readonly Remark[] {
   if (!isToolName(name)) {
     return [error('name', 'must be 1 to 128 letters, digits, "_", "-", "." or "/"', '/name')];
@@ -229,7 +228,6 @@ function walkSchema(schema: unknown, { path, depth }: SchemaPath, walk: Walk): v
   }
 }
 
-/** One keyword, and what is wrong with its value. */
 const keywordRules: Readonly<Record<string, (value: unknown, path: string) => Remark | undefined>> = {
   $schema: (value, path) =>
     typeof value === 'string' && dialects.test(value)

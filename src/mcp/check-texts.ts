@@ -15,7 +15,6 @@ import {
 import { foreignSigns } from './other-languages.ts';
 import { below, error, type Remark, warning } from './pinned-tools.ts';
 
-/** What is wrong with the characters of a text. */
 export function checkCharacters(text: string, path: string): readonly Remark[] {
   return [
     ...(hiddenCharacters(text) ? [error('invisible_characters', 'holds characters that people do not see', path)] : []),
@@ -91,7 +90,6 @@ function sign(rule: string, kind: Sign['kind'], message: string, isCertain = fal
   return { rule, kind, message, isCertain };
 }
 
-/** A sentence, and how it is said. */
 interface Sentence {
   /** Without what stands in quotes. */
   readonly said: string;
@@ -311,7 +309,6 @@ const looks: readonly { readonly rule: string; readonly message: string; readonl
 
 const longText = 8192;
 
-/** What is wrong with the texts in a value. */
 export function checkTexts(value: unknown, tools: KnownTools, path = ''): readonly Remark[] {
   return textsOf(value, path).flatMap(({ text, path: place, isWords }) => {
     const isLong = text.length > longText && place !== '/description';

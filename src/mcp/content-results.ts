@@ -20,7 +20,6 @@ const maxPromptText = 65_536;
 /** The longest file of a resource, as base64. */
 const maxBase64 = 6_000_000;
 
-/** How answers are shaped. */
 interface ShapeOptions {
   /** Whether files are given on. */
   readonly media: boolean;
@@ -112,7 +111,6 @@ export function toCompletion(result: Readonly<Record<string, unknown>>, redact: 
   return { values: usable.slice(0, maxValues), hasMore: hasMore === true || usable.length > maxValues };
 }
 
-/** A template that was read. */
 interface UriTemplate {
   readonly variables: readonly string[];
   /** Whether it expands to this address, with values that cannot lead out of their place. */

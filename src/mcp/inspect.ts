@@ -20,7 +20,6 @@ import { contentLabel, itemId } from './pins.ts';
 
 /** What the checks know besides. */
 export interface InspectContext {
-  /** Of the server. */
   readonly alias: string;
   readonly url: string;
   /** The names of tools from elsewhere: of other servers and of ours. */
@@ -29,7 +28,6 @@ export interface InspectContext {
   readonly leaveOut?: readonly string[];
 }
 
-/** A tool that was looked at. */
 export interface InspectedTool {
   /** Its name, or where that is none `#` and its place in the list: so findings call it. */
   readonly label: string;
@@ -38,7 +36,6 @@ export interface InspectedTool {
   readonly canOffer: boolean;
 }
 
-/** What was found. */
 interface Inspection {
   readonly tools: readonly InspectedTool[];
   readonly findings: readonly McpFinding[];

@@ -21,7 +21,6 @@ import { createMcpTool, type McpToolOptions } from './mcp-tool.ts';
 import { type PinnedDefinition, pinnedDefinitions } from './pinned-tools.ts';
 import { createServerLog, openSession } from './run-session.ts';
 
-/** What the servers are reached with. */
 export interface McpServersOptions {
   /** Where the records come from, and where approvals go. */
   readonly catalog: Catalog;

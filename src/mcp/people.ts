@@ -78,7 +78,6 @@ export interface McpPeople {
     params: unknown,
     options: Signaled & { readonly ask: AskWhileOpen },
   ): Promise<McpAnswer>;
-  /** Stores the answers of a person. */
   answer(answering: Parameters<typeof storeAnswers>[0], options: Signaled): Promise<void>;
   look(options: Omit<LookAtAuth, 'context' | 'report'> & { readonly signal: AbortSignal }): Promise<LookedAtAuth>;
 }

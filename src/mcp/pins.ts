@@ -15,9 +15,7 @@ import type { McpPin, McpServer, PinnedApp, PinnedContent, PinnedTool } from '..
 import type { Catalog, McpServerWriter } from '../contracts/catalog.ts';
 import type { McpContentKind } from '../contracts/mcp/mcp-connector.ts';
 
-/** What a server lists. */
 export type ListKind = 'tools' | McpContentKind;
-/** What is pinned. */
 export type PinnedKind = ListKind | 'apps';
 
 /** The kinds of what a server lists besides tools. */
@@ -46,14 +44,12 @@ export async function fingerprintOf(definition: unknown, kind: ListKind = 'tools
   return await sha256(`mcp-${kinds[kind].noun}/v1\n${canonicalJson(definition)}`);
 }
 
-/** What was approved of a kind. */
 export function pinnedContent(pin: McpPin | undefined, kind: McpContentKind): readonly PinnedContent[] {
   return pin?.[kind] ?? [];
 }
 
 type PinnedItem = PinnedTool | PinnedContent | PinnedApp;
 
-/** What identifies a pinned item. */
 export function pinnedId(kind: PinnedKind, item: PinnedItem): string {
   return 'uri' in item ? item.uri : itemId(kind as ListKind, item.definition) ?? ''; // safe: only apps have no definition
 }
@@ -186,7 +182,6 @@ function isSameApproval(kind: PinnedKind, record: McpServer, server: McpServer):
   return toolFingerprints(record).join() === toolFingerprints(server).join();
 }
 
-/** The fingerprints of the pinned tools. */
 export function toolFingerprints({ pinned }: McpServer): readonly string[] {
   return pinned?.tools.map(({ fingerprint }) => fingerprint) ?? [];
 }

@@ -22,7 +22,6 @@ import { owns } from '../permission/ownership.ts';
 import { type Ask, compile, readAsks } from './read-asks.ts';
 import { continuationKey, hostOf, type Sealed, type Seals } from './sign-in-records.ts';
 
-/** The call that asks. */
 export interface AskingTool {
   readonly server: McpServer;
   readonly principal: Principal;

@@ -42,7 +42,6 @@ export function createMcpContent(
   };
 }
 
-/** What a reader works with. */
 interface ContentReaderOptions {
   readonly watch: PinWatch;
   readonly session: McpSession;
@@ -224,7 +223,6 @@ function selectedContent(
   });
 }
 
-/** Describes a prompt. */
 function toPromptEntry(server: McpServer, { definition }: PinnedContent): McpPromptEntry {
   const described = describe(server, definition);
   return {
@@ -234,7 +232,6 @@ function toPromptEntry(server: McpServer, { definition }: PinnedContent): McpPro
   };
 }
 
-/** The arguments of a prompt. */
 function argumentsOf(definition: PinnedContent['definition']): McpPromptEntry['arguments'] {
   const given = Array.isArray(definition['arguments']) ? definition['arguments'] : [];
   return given.map(asRecord).flatMap(({ name, description, required }) =>
@@ -242,7 +239,6 @@ function argumentsOf(definition: PinnedContent['definition']): McpPromptEntry['a
   );
 }
 
-/** Describes a resource. */
 function toResourceEntry(server: McpServer, { definition }: PinnedContent): McpResourceEntry {
   const { uri, size } = definition;
   return {
@@ -253,7 +249,6 @@ function toResourceEntry(server: McpServer, { definition }: PinnedContent): McpR
   };
 }
 
-/** Describes a template. */
 function toTemplateEntry(server: McpServer, { definition }: PinnedContent): McpTemplateEntry {
   const uriTemplate = String(definition['uriTemplate']);
   return {

@@ -11,13 +11,11 @@ import { createTraceId } from '../events/trace-ids.ts';
 import { createRedactor, isRedactable } from '../permission/redaction/redactor.ts';
 import type { Closable } from '../tools/run-scope.ts';
 
-/** The connections of a run. */
 export interface McpSession extends Closable {
   /** Rejects as the connector does; the next call then tries again. */
   connection(server: McpServer, access: ServerAccess): Promise<McpConnection>;
 }
 
-/** What a server is reached with. */
 export interface ServerAccess {
   readonly secret: Secret | undefined;
   /** Whether a person can answer questions. */
@@ -26,7 +24,6 @@ export interface ServerAccess {
   readonly authorization?: McpAuthorization;
 }
 
-/** What sessions are made of. */
 interface McpSessionOptions {
   readonly connector: McpConnector;
   /** Called when a server says that a list has changed. */

@@ -33,7 +33,6 @@ export function unknownSignIn(): PinnaceError {
   );
 }
 
-/** The error of a sign-in that another person has started. */
 export function otherPerson(): PinnaceError {
   return new PinnaceError('forbidden', 'Cannot finish the sign-in: another person has started it', {
     details: { reason: 'mcp_sign_in_of_another' },

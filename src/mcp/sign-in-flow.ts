@@ -118,7 +118,6 @@ function unknownInterruption(): PinnaceError {
   });
 }
 
-/** What is signed in to, for what. */
 interface StartSignIn extends GrantOf {
   readonly request: McpSignInRequest;
   /** What a call was refused for, separated by spaces. */

@@ -25,13 +25,11 @@ import {
   type SignInContext,
 } from './sign-in-records.ts';
 
-/** Whose tokens, for which server. */
 export interface GrantOf {
   readonly server: McpServer;
   readonly principal: Principal;
 }
 
-/** A grant that can be used. */
 interface OpenGrant {
   readonly record: GrantRecord;
   readonly version: string;
@@ -176,7 +174,6 @@ export interface LookAtAuth {
   readonly context: SignInContext;
 }
 
-/** What a server offers. */
 export interface Offered {
   readonly protocolVersion: string;
   readonly serverInfo: { readonly name: string; readonly version: string };
@@ -186,7 +183,6 @@ export interface Offered {
   readonly apps: OfferedApps;
 }
 
-/** What was seen. */
 export interface LookedAtAuth {
   readonly auth: McpAuthPin;
   /** `undefined` where the server wants a sign-in, and there is none. */

@@ -82,12 +82,10 @@ export function granteeOf({ auth }: McpServer, { subject }: Principal): string {
   return auth?.grantee === 'tenant' ? '*' : `u:${subject}`;
 }
 
-/** The key of a grant. */
 export function grantKey(server: McpServer, principal: Principal): Key {
   return ['mcp-grant', principal.tenant, granteeOf(server, principal), server.id];
 }
 
-/** The key of a consent. */
 export function consentKey(server: McpServer, { tenant, subject }: Principal): Key {
   return ['mcp-consent', tenant, subject, server.id];
 }
@@ -97,7 +95,6 @@ export async function signInKey(state: string): Promise<Key> {
   return ['mcp-sign-in', await sha256(state)];
 }
 
-/** The key of a registered client. */
 export async function clientKey(tenant: string, issuer: string, redirectUri: string): Promise<Key> {
   return ['mcp-client', tenant, await sha256(canonicalJson([issuer, redirectUri]))];
 }
@@ -131,7 +128,6 @@ export interface Sealed {
   readonly data: string;
 }
 
-/** Seals and opens values. */
 export interface Seals {
   /** `bound`: facts that `open` must be given again, such as the key of the record; they are not part of the result. */
   seal(value: unknown, bound: readonly unknown[]): Promise<Sealed>;
@@ -148,7 +144,6 @@ interface SealsOptions {
   readonly signal: AbortSignal;
 }
 
-/** Creates the seals of a tenant. */
 export function createSeals(options: SealsOptions): Seals {
   return {
     async seal(value, bound) {
@@ -253,12 +248,10 @@ interface SignInContinuation {
   readonly isStepUp: boolean;
 }
 
-/** The key of the continuation of an interruption. */
 export function continuationKey(interruptionId: string): Key {
   return ['mcp-continuation', interruptionId];
 }
 
-/** Returns the continuation of a sign-in. */
 export async function readContinuation(
   storage: Storage,
   interruptionId: string,

@@ -128,7 +128,6 @@ async function findServer(serverId: string, validation: McpValidating, catalog: 
   throw sharedRecord(`check MCP server "${serverId}"`);
 }
 
-/** What was seen of a server. */
 interface Looked extends Offered {
   /** Whether the server has said it now. Otherwise the caller has not signed in, and it is what the pin says. */
   readonly isCurrent: boolean;
@@ -260,7 +259,6 @@ function pinnedOffer({ pinned }: McpServer): Offered {
   };
 }
 
-/** Connects, and reads everything. */
 async function readOffer(
   connector: McpConnector,
   { server, ...options }: {

@@ -39,7 +39,6 @@ export type CatalogExport = Readonly<v.InferOutput<typeof CatalogDocument>>;
 
 type AnyRecord = CatalogRecords[RecordKind];
 
-/** A record of a document. */
 interface Item {
   readonly kind: RecordKind;
   readonly record: AnyRecord;
@@ -63,7 +62,6 @@ export async function exportCatalog(
   };
 }
 
-/** The record as its author writes it. */
 function authored(record: AnyRecord): unknown {
   const counted = new Set(['revision', 'createdAt', 'updatedAt', 'tenant']);
   return Object.fromEntries(Object.entries(record).filter(([name]) => !counted.has(name)));

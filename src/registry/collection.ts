@@ -70,7 +70,6 @@ export interface Collection<Kind extends RecordKind> {
   history(id: string, options?: PageOptions & Access): Promise<Page<HistoryEntry>>;
 }
 
-/** What a collection works with. */
 interface CollectionOptions extends ScanOptions {
   readonly write: Write;
 }
@@ -154,7 +153,6 @@ interface ChangeOptions extends WriteOptions {
   readonly action: RegistryAction;
 }
 
-/** Returns what changes a stored record of the kind. */
 function changesOf<Kind extends RecordKind>(kind: Kind, options: CollectionOptions) {
   return async (
     id: string,

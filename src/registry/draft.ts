@@ -21,7 +21,6 @@ export interface Changed extends Use {
 export interface Draft {
   /** Whose records it writes. */
   readonly owner: Owner;
-  /** A record of the owner. */
   get<Kind extends RecordKind>(kind: Kind, id: string): Promise<CatalogRecords[Kind] | undefined>;
   /** A record of the owner, else the shared one: what records of the owner may name. */
   find<Kind extends RecordKind>(kind: Kind, id: string): Promise<CatalogRecords[Kind] | undefined>;
@@ -32,7 +31,6 @@ export interface Draft {
     action: RegistryAction,
   ): Promise<CatalogRecords[Kind]>;
   remove(kind: RecordKind, id: string): Promise<void>;
-  /** The changes of the commit. */
   changes(): readonly Change[];
   changed(): readonly Changed[];
 }

@@ -22,7 +22,6 @@ import { type Access, ownerOf } from './owner.ts';
 import type { CatalogInputs, CatalogRecords, RecordKind } from './record-kinds.ts';
 import { createWriter, type PutOptions, putRecord } from './write.ts';
 
-/** The records of a registry. */
 export interface Records {
   readonly agents: Collection<'agent'>;
   readonly tools: Collection<'tool'>;
@@ -48,7 +47,6 @@ export interface Records {
   import(data: unknown, options?: ImportOptions): Promise<ImportReport>;
 }
 
-/** Opens the records of a storage. */
 export function openRecords(given: RegistryOptions, known: KnownParts): Records {
   const { storage, tools = [], sinks = [], ring, audit, authorize, onChange, now = Date.now } = given;
   const composed = new Map(tools.map((tool) => [tool.id, tool]));

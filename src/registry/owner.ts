@@ -66,7 +66,6 @@ export function takenByShared(kindName: string, id: string): PinnaceError {
   );
 }
 
-/** A kind of record and whose it is. */
 export interface RecordScope {
   readonly kind: RecordKind;
   readonly owner: Owner;

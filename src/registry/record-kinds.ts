@@ -63,7 +63,6 @@ export const collectionNames: Readonly<Record<RecordKind, string>> = {
   dataSource: 'data-sources',
 };
 
-/** The schema of each kind. */
 export const recordSchemas = {
   agent: Agent,
   provider: Provider,
@@ -103,7 +102,6 @@ export function cacheKeyOf(kind: RecordKind, id: string, tenant?: string): strin
   return withTenant(kind === 'tool' ? 'tools' : `${collectionNames[kind].slice(0, -1)}:${id}`, tenant);
 }
 
-/** One field that is wrong. */
 export interface FieldIssue extends Issue {
   /** The same place as `path`, as `config.origin`. */
   readonly field: string;
@@ -111,7 +109,6 @@ export interface FieldIssue extends Issue {
   readonly reason: string;
 }
 
-/** What the composition knows of the code that records name. */
 export interface KnownCode {
   /** Names for `config.handler`. */
   readonly handlers: ReadonlySet<string>;

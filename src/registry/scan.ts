@@ -7,7 +7,6 @@ import type { KnownParts } from './fields.ts';
 import { type Owner, recordKey, type RecordScope, useKey } from './owner.ts';
 import type { CatalogRecords, RecordKind } from './record-kinds.ts';
 
-/** What is read. */
 export interface ScanOptions {
   readonly storage: Storage;
   /** Tools that are given as code, by id. */
@@ -16,7 +15,6 @@ export interface ScanOptions {
   readonly known?: KnownParts;
 }
 
-/** A kind of record, read for an owner. */
 interface ScanScope<Kind extends RecordKind> extends RecordScope {
   readonly kind: Kind;
   /** The id behind which reading starts. */

@@ -29,17 +29,14 @@ export interface WriteOptions extends Access {
   readonly traceId?: string | undefined;
 }
 
-/** What is written. */
 interface Intent extends WriteOptions {
   readonly action: RegistryAction;
   readonly kind: RecordKind;
   readonly id: string;
 }
 
-/** Writes to the registry. */
 export type Write = <T>(intent: Intent, work: (draft: Draft) => Promise<T>) => Promise<T>;
 
-/** What writing works with. */
 interface WriterOptions extends Guards {
   readonly storage: Storage;
   readonly now: () => number;

@@ -41,7 +41,6 @@ export function stopMaskOf(word: string): number {
   return masks.get(word) ?? 0;
 }
 
-/** How many masks there are. */
 export const maskCount = 1 << languages.length;
 
 /** Returns the bit of the language that most words are of, by how many words have each mask: English when none is recognized. */

@@ -19,7 +19,6 @@ export interface Alternative {
   readonly rarity: number;
 }
 
-/** One word of a query. */
 export interface Concept {
   /** As the query has it first, in lower case. */
   readonly word: string;
@@ -89,7 +88,6 @@ function takeSums(index: SearchIndex): Sums {
   return { scores: new Float64Array(room), covered: new Float64Array(room), best: new Float64Array(room), touched: [] };
 }
 
-/** Gives the sums of a search back for the next one. */
 export function giveBack(index: SearchIndex, sums: Sums): void {
   for (const slot of sums.touched) sums.scores[slot] = sums.covered[slot] = 0;
   sums.touched.length = 0;

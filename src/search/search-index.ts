@@ -32,7 +32,6 @@ export interface Reading {
   readonly languageOf: (counts: ArrayLike<number>) => number;
 }
 
-/** What an index is made for. */
 export interface IndexRules {
   readonly reading: Reading;
   readonly fields: readonly FieldRule[];
@@ -42,7 +41,6 @@ export interface IndexRules {
   readonly steps: number;
 }
 
-/** An item as it is in an index. */
 export interface IndexedItem {
   readonly id: string;
   /** Items of one group lift each other. */
@@ -111,7 +109,6 @@ export class SearchIndex {
     if (this.groupSizes[number]!++ > 0) this.furtherItems++;
   }
 
-  /** Removes an item. */
   remove(id: string): void {
     const slot = this.slots.get(id);
     if (slot === undefined) return;

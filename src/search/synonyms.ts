@@ -3,7 +3,6 @@
  * are less near each other. Loaded with the sources that search by words, not with the entry.
  */
 
-/** Groups of words. */
 export const synonymGroups = `
 get retrieve fetch obtain read load receive; list enumerate browse overview; search find lookup query seek;
 create make generate build produce construct new; add insert append include attach put;

@@ -52,7 +52,6 @@ export function porterStem(word: string): string {
   return /^[a-z]{3,}$/.test(word) ? stemmer(word) : word;
 }
 
-/** Words of English grammar. */
 export const englishStopWords =
   `a about after again all also always am an and another any anybody anyone anything are as at be because been before
 being between both but by can cannot could d did do does doing don down during each else etc ever every few for from

@@ -45,7 +45,6 @@ export class Vocabulary {
     return number;
   }
 
-  /** Adds a word with the number of its term. */
   addWord(word: string, term: number): KnownWord {
     const known = { term, stopMask: this.#maskOf(word) };
     if (this.words.size >= mostWords) return known;

@@ -39,7 +39,6 @@ export interface ObservedClient<R extends SimulatedRuntime> {
   readonly left: Promise<void>;
 }
 
-/** Creates a client. */
 export function createClient<R extends SimulatedRuntime>(
   runtime: R,
   { phase, instance }: { readonly phase: Phase; readonly instance: Instance },

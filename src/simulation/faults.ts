@@ -4,7 +4,6 @@ import { type ErrorCode, PinnaceError } from '../base/errors.ts';
 import { isRecord } from '../base/is-record.ts';
 import type { Chance } from './chance.ts';
 
-/** How many streams are open. */
 export interface OpenStreams {
   count: number;
 }
@@ -53,7 +52,6 @@ function endingEarly<T>(parts: readonly T[], end: EarlyEnd): ReadableStream<T> {
   }, { highWaterMark: 0 });
 }
 
-/** Reads a stream to its end. */
 export async function readAll<T>(stream: ReadableStream<T>): Promise<readonly T[]> {
   const items: T[] = [];
   const reader = stream.getReader();
@@ -135,7 +133,6 @@ export const throws: FaultStrike = ({ canary }) => {
   throw new Error(canary);
 };
 
-/** Rejects with anything. */
 export const rejects: FaultStrike = ({ canary, chance }) =>
   Promise.reject(
     chance.of<unknown>([
@@ -148,7 +145,6 @@ export const rejects: FaultStrike = ({ canary, chance }) =>
     ]),
   );
 
-/** Answers with one of the values. */
 export function answers(...values: readonly unknown[]): FaultStrike {
   return ({ chance }) => Promise.resolve(chance.of(values));
 }
@@ -243,7 +239,6 @@ const reportsError: FaultStrike = () =>
 const modelUnreachable: FaultStrike = ({ canary }) => Promise.reject(new TypeError(`fetch failed: ${canary}`));
 const at = /^model\.call /;
 
-/** The faults. */
 const modelFaults: readonly Fault[] = [
   { name: 'model 400', at, strike: apiError(400) },
   { name: 'model 401', at, strike: apiError(401) },

@@ -18,7 +18,6 @@ export interface Instance extends StruckInstance {
   readonly killed: Promise<void>;
 }
 
-/** What an instance needs. */
 interface InstanceOptions {
   readonly time: VirtualTime;
   readonly chance: Chance;

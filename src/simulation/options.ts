@@ -59,7 +59,6 @@ export interface SimulateOptions<W, R extends SimulatedRuntime> {
   readonly signal?: AbortSignal;
 }
 
-/** The options with their defaults. */
 export interface Plan<W, R extends SimulatedRuntime> extends Required<Omit<SimulateOptions<W, R>, 'seeds' | 'signal'>> {
   readonly seeds: readonly number[];
   readonly signal: AbortSignal | undefined;
@@ -90,7 +89,6 @@ export function checkOptions(given: {
   if (sticky) throw invalid(`"at" of the fault "${sticky.name}" must not have the flags g or y`);
 }
 
-/** Returns the error for options that cannot be used. */
 export function invalid(why: string): PinnaceError {
   return new PinnaceError('invalid_argument', `Cannot simulate: ${why}`, { details: { reason: 'invalid_simulation' } });
 }

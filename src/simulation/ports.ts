@@ -86,7 +86,6 @@ function wrapMcp(connector: McpConnector, { instance: { call }, observed }: Port
 
 type Method = (...args: unknown[]) => unknown;
 
-/** Returns the source. */
 function wrapModels(source: ModelSource, parts: PortParts): ModelSource {
   return wrapPort('models', source, {
     call: (_, __, work) => work(), // `model` is synchronous, and does no more than compose
@@ -147,7 +146,6 @@ function checkedMethods(check: StorageCheck, storage: Storage): Pick<Storage, 'g
   };
 }
 
-/** Returns the tools. */
 function wrapTools(tools: readonly (Tool | ToolSource)[], parts: PortParts): readonly (Tool | ToolSource)[] {
   return tools.map((tool) => isToolSource(tool) ? wrapSource(tool, parts) : wrapTool(tool, parts));
 }

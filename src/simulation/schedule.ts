@@ -32,7 +32,6 @@ export function chooseFaults(
 /** The faults of one scenario, as its first instance meets them. */
 export interface Schedule {
   readonly strikeAt: (step: string) => FaultStrike | undefined;
-  /** The names of those that have struck. */
   readonly struck: ReadonlySet<string>;
   /** Faults that last are over. */
   readonly endLasting: () => void;
@@ -40,7 +39,6 @@ export interface Schedule {
   readonly end: () => void;
 }
 
-/** Creates the schedule of these faults. */
 export function createSchedule(planned: readonly StruckFault[], faults: readonly Fault[]): Schedule {
   const struck = new Set<string>();
   let [isLasting, isOver] = [true, false];

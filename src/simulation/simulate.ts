@@ -189,7 +189,6 @@ function planOf<W, R extends SimulatedRuntime>(options: SimulateOptions<W, R>): 
   };
 }
 
-/** What a scenario is run with. */
 interface ScenarioGiven<W> {
   readonly seed: number;
   readonly faults: readonly StruckFault[];
@@ -205,7 +204,6 @@ interface ScenarioResult<W> {
   readonly struck: ReadonlySet<string>;
 }
 
-/** A composed instance. */
 interface Launched<R extends SimulatedRuntime> {
   readonly instance: Instance;
   /** Absent when a fault kept it from starting. */
@@ -214,7 +212,6 @@ interface Launched<R extends SimulatedRuntime> {
   readonly storages: ReadonlyMap<string, Storage>;
 }
 
-/** What the parts of a scenario share. */
 interface ScenarioParts<W, R extends SimulatedRuntime> {
   readonly plan: Plan<W, R>;
   readonly given: ScenarioGiven<W>;

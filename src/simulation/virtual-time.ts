@@ -130,7 +130,6 @@ interface Timer {
 /** What a platform returns for a timer: a number, or in Node an object that code of Node calls. */
 type TimerHandle = number | object;
 
-/** The timers of a thread. */
 interface Timers {
   readonly now: () => number;
   readonly setTimeout: (callback: (...given: unknown[]) => void, ms?: number, ...given: unknown[]) => TimerHandle;
@@ -145,7 +144,6 @@ interface Timers {
   readonly skipTo: (until: number) => void;
 }
 
-/** Creates timers whose time starts then. */
 function createTimers(start: number): Timers {
   const timers = new Map<number, Timer>();
   const hasObjects = platformHasObjects();

@@ -26,7 +26,6 @@ export function createLiveTexts(): LiveTexts {
   };
 }
 
-/** What the tools work with. */
 export interface AgentToolOptions {
   readonly plans: () => Plans;
   readonly limits: { readonly steps: number; readonly toolCalls: number; readonly totalMs: number };

@@ -62,7 +62,6 @@ export function unavailability(
 /** Those that an agent has in plans alone. */
 export const planToolIds = ['create', 'send', 'ask_human', 'plan_revise', 'finish'] as const;
 
-/** All of them. */
 export const builtinToolIds: ReadonlySet<string> = new Set([
   'current_time',
   'calculator',
@@ -78,7 +77,6 @@ export const builtinToolIds: ReadonlySet<string> = new Set([
   ...planToolIds,
 ]);
 
-/** What a provider is told of its tool. */
 type Declared = Pick<LanguageModelV4ProviderTool, 'id' | 'args'>;
 
 /** What the `config` of such a tool must be. */

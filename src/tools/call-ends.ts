@@ -106,7 +106,6 @@ export function safeError({ definition: { id } }: Tool, error: unknown): Pinnace
 /** What a program has as its output while it waits for people. */
 export const waitingOutput = { $suspended: true } as const;
 
-/** What names a call in its chunks. */
 interface CallName {
   readonly toolCallId: string;
   /** The name that the model called. */
@@ -134,7 +133,6 @@ export function waitingChunk(toolCallId: string): UIMessageChunk {
   return { type: 'tool-output-available', toolCallId, output: waitingOutput };
 }
 
-/** The chunks that end a call with an error. */
 function failureChunks(call: CallName, error: ErrorData): UIMessageChunk[] {
   return [
     { type: 'tool-output-error', toolCallId: call.toolCallId, errorText: error.message },

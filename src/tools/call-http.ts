@@ -30,7 +30,6 @@ type HttpCallOptions =
   & HttpToolOptions
   & Pick<ToolContext, 'signal' | 'secrets' | 'redact' | 'span' | 'principal' | 'report' | 'origins'>;
 
-/** Calls the tool. */
 export async function callHttp(
   config: HttpToolConfig,
   input: TemplateValues['input'],
@@ -128,7 +127,6 @@ interface TemplateRequest {
   readonly secretFields: Readonly<Record<string, SecretText>>;
 }
 
-/** Returns the request. */
 export function buildRequest(config: HttpToolConfig, values: TemplateValues): TemplateRequest {
   const url = new URL(config.origin);
   url.pathname = buildPath(config.path, values);

@@ -194,10 +194,8 @@ export interface ToolSource {
   undo?(output: unknown, options?: ToolSourceCall): Promise<ToolOutcome>;
 }
 
-/** The circumstances of a call. */
 export interface ToolSourceCall {
   readonly signal?: AbortSignal;
-  /** The span of the call. */
   readonly span?: Span | undefined;
   /** Receives a cause that the outcome does not contain. */
   readonly report?: ToolContext['report'];

@@ -55,7 +55,6 @@ function readFields(schemas: Schemas, root: unknown): DeclaredFields {
   return { fields, others: others.length > 0 ? others : undefined };
 }
 
-/** The schemas of an element of an array. */
 export function elementSchemas(schemas: Schemas, root: unknown, at: number): Schemas {
   return applied(schemas, root).flatMap(({ items, prefixItems, additionalItems, unevaluatedItems, contains }) => {
     const tuple = Array.isArray(prefixItems) ? prefixItems : Array.isArray(items) ? items : [];
@@ -156,7 +155,6 @@ function decode(fragment: string): string {
   }
 }
 
-/** What a summary is made with. */
 interface InputSummaryOptions {
   /** The tool's JSON Schema. */
   readonly schema: unknown;
@@ -165,7 +163,6 @@ interface InputSummaryOptions {
   readonly digestOf: DigestOf | undefined;
 }
 
-/** The facts of an input. */
 export interface InputSummary extends Readonly<Record<string, SummaryValue>> {
   /** The length of its JSON in UTF-16 code units; absent where it is no JSON. */
   readonly input: number | undefined;

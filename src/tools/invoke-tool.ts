@@ -150,7 +150,6 @@ function unchanged(text: string): string {
   return text;
 }
 
-/** The call of a permit, with the tool itself. */
 type CallOfTool = PermitFacts & { readonly tool: Tool };
 
 interface Execution {

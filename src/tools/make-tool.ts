@@ -199,7 +199,6 @@ export function paramsSchemaOf(toolId: string, input: ValibotSchema): JsonSchema
   return readOf(toolId, input, { read: readValibot }).jsonSchema;
 }
 
-/** A schema that was read. */
 export interface ReadSchema {
   readonly jsonSchema: JsonSchema;
   /** Throws a `PinnaceError` `internal` for a schema that can only be checked asynchronously. */

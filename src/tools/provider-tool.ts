@@ -61,7 +61,6 @@ export function providerToolOf(entry: string): Tool | undefined {
 /** Entries are written by authors of agents: none of them fills the memory. */
 const mostEntries = 1_000;
 
-/** Whether a tool is one of a provider. */
 export function isProviderTool({ definition: { type } }: Pick<Tool, 'definition'>): boolean {
   return type === 'provider';
 }

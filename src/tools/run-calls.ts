@@ -26,7 +26,6 @@ import { type CallerBudget, createReserves, createRunScope, type Delegation, typ
 import { type CallFacilities, type CallHost, type CallLimits, ToolCall } from './tool-call.ts';
 import type { CitedSource, LogLevel, Progress, Tool, ToolOutcome } from './tool.ts';
 
-/** What a run lends to its calls. */
 export interface RunOfCalls extends CallHost, ClaimHost {
   readonly runId: string;
   readonly traceId: string;
@@ -36,7 +35,6 @@ export interface RunOfCalls extends CallHost, ClaimHost {
   readonly goesOn?: GoesOn | undefined;
 }
 
-/** What the calls of a run change. */
 export interface CallTargets {
   /** Commits the run's log up to here with the start of a call that may act. */
   readonly record: (call: { readonly toolCallId: string; readonly tool: string }) => Promise<void>;
@@ -52,7 +50,6 @@ export interface CallTargets {
   readonly citeOf: (toolCallId: string) => (sources: readonly CitedSource[]) => readonly number[];
 }
 
-/** How a call of a run is made. */
 export interface RunCallTerms {
   readonly signal: AbortSignal;
   readonly approved?: boolean | undefined;
@@ -68,7 +65,6 @@ export interface SettledCall {
   readonly outcome?: ToolOutcome;
 }
 
-/** The calls of one run. */
 export class RunCalls {
   /** What the tools keep open until the run ends. */
   readonly scope: RunScope = createRunScope();
@@ -381,7 +377,6 @@ class ProviderCalls {
     this.#targets = targets;
   }
 
-  /** Takes a chunk of a call. */
   observe(chunk: UIMessageChunk): void {
     if (chunk.type === 'tool-input-available') this.#start(chunk.toolCallId, chunk.toolName);
     else if (chunk.type === 'tool-output-available' && chunk.preliminary !== true) {

@@ -9,7 +9,6 @@ export interface Closable {
   close(): Promise<void>;
 }
 
-/** What the tools of one run keep open. */
 export interface RunScope {
   /** Returns what is stored under the key; opens it the first time. After the end of the run it is closed at once. */
   keep<T extends Closable>(key: object, open: () => T): T;
@@ -54,7 +53,6 @@ interface SlotQueue {
   readonly waiting: (() => void)[];
 }
 
-/** Creates slots, all free. */
 export function createSlots(): Slots {
   const places = new Map<string, SlotQueue>();
   const free = (toolId: string, place: SlotQueue): void => {
@@ -111,12 +109,10 @@ export interface Delegation {
 export interface Reserve {
   readonly tokens: number;
   readonly cost: number;
-  /** The currency of the cost. */
   readonly currency?: string | undefined;
   readonly release: () => void;
 }
 
-/** The budget of a caller. */
 export interface CallerBudget {
   readonly left: { readonly tokens: number; readonly cost: number };
   readonly terms: { readonly cost?: { readonly currency?: string | undefined } | undefined };
@@ -152,7 +148,6 @@ function change(reserved: Amounts, { tokens, cost }: Amounts, sign: 1 | -1): voi
   if (cost !== Infinity) reserved.cost += sign * cost;
 }
 
-/** The id of the tool that runs programs. */
 export const codeRunId = 'code_run';
 
 /** The key of the host in a run's scope. */

@@ -75,7 +75,6 @@ export interface CallLimits {
   readonly callsPerMinute?: number | undefined;
 }
 
-/** How a call is made. */
 export interface CallTerms {
   /** Ends the call, with the run. */
   readonly signal: AbortSignal;

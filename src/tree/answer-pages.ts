@@ -11,7 +11,6 @@ import { conflict, cursorOf, slotOf, versionOf } from './structure.ts';
 import { type CallContext, maxNestedDepth, type Output, type Shape, type TreeLimits } from './tool-spec.ts';
 import type { View } from './view.ts';
 
-/** One page of a walk. */
 export interface Step {
   readonly reader: Reader;
   readonly root: Cursor;
@@ -123,7 +122,6 @@ interface WalkKey {
   readonly args: unknown;
 }
 
-/** Returns the token. */
 function writePageToken(key: WalkKey, { epoch, snapshotId, root, next }: Walk): string {
   const places = { r: [root.pos, root.index], c: [next.pos, next.index] };
   const text = JSON.stringify({ k: key.tool, q: digestOf(key), e: epoch, s: snapshotId, ...places });
@@ -257,7 +255,6 @@ function shaped(
 /** The fields of a node that every answer shows, unless they are excluded by name. */
 const nodeFields = ['nodeId', 'parentId', 'payloadType', 'depth', 'isExpanded', 'childrenCount'] as const;
 
-/** One row as an object. */
 export function fieldsOf(row: Omit<PageRow, 'label'>, projection: Projection): Readonly<Record<string, unknown>> {
   const fields: Record<string, unknown> = {};
   for (const field of nodeFields) if (projection.shows(field)) fields[field] = row[field];
@@ -391,7 +388,6 @@ export function fitList<T>(list: readonly T[], bytes: number): readonly T[] {
 interface Cut {
   readonly $truncated: true;
   readonly bytes: number;
-  /** The beginning of a text. */
   readonly text?: string;
 }
 

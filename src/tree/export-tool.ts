@@ -10,7 +10,6 @@ import { ExportView } from './tool-input.ts';
 import { type CallContext, maxNestedDepth, reads, type ToolSpec, toolSpec, viewOf } from './tool-spec.ts';
 import type { VisibleRows } from './view.ts';
 
-/** The tool that exports. */
 export const exportTool: ToolSpec = toolSpec({
   name: 'export_view',
   description:
@@ -38,7 +37,6 @@ export const exportTool: ToolSpec = toolSpec({
   },
 });
 
-/** A row of a flat export. */
 interface FlatRow {
   readonly nodeId: string;
   readonly parentId: string | null;

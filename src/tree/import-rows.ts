@@ -21,7 +21,6 @@ export interface ImportRow {
   readonly unknown: readonly string[];
 }
 
-/** What the document holds. */
 export interface ImportDocument {
   readonly rows: readonly ImportRow[];
   readonly rootNodeId?: unknown;

@@ -22,7 +22,6 @@ import {
 import type { Core, Transaction } from './tree-core.ts';
 import { freshId } from './write-tools.ts';
 
-/** The tool that imports. */
 export const importTool: ToolSpec = toolSpec({
   name: 'import_view',
   description:
@@ -59,7 +58,6 @@ export const importTool: ToolSpec = toolSpec({
   },
 });
 
-/** A document that was read and checked. */
 interface Prepared {
   readonly document: ImportDocument;
   readonly rows: readonly TreeRow[];
@@ -202,7 +200,6 @@ interface ImportRules {
   readonly payloadBytes: number;
 }
 
-/** An issue with a code. */
 interface ImportIssue extends Issue {
   readonly code: string;
 }

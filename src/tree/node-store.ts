@@ -107,7 +107,6 @@ function createIdIndex(
   const slotAt = (at: number): number => (table[at]! & (table.length - 1)) - 1;
   const hashAt = (at: number): number => hashOf(ids[slotAt(at)]!, seed);
 
-  /** The place of the id, or the free place for it. */
   function placeOf(nodeId: string, hash: number): number {
     const mask = table.length - 1;
     let at = hash & mask;

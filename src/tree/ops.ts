@@ -39,7 +39,6 @@ export type InverseOp =
   | { readonly kind: 'restore'; readonly detached: Detached; readonly place: Place }
   | { readonly kind: 'refill'; readonly nodeId: string; readonly detached: Detached };
 
-/** A change that was made. */
 export interface Applied {
   readonly change: TreeChange;
   readonly inverse: InverseOp;

@@ -48,7 +48,6 @@ export interface TypeRegistry {
 /** Names of a self-payload node that are the tree's own. */
 const reserved = new Set(['nodeid', 'children', 'parent', 'payloadtype', 'isexpanded', 'childrencount']);
 
-/** Returns the registry. */
 export function createTypeRegistry(payloadTypes: PayloadTypes): TypeRegistry {
   const names = Object.keys(payloadTypes);
   const types = Object.entries(payloadTypes).map(([name, given]): PayloadType => {
@@ -118,7 +117,6 @@ function toBadPayload(issues: readonly v.BaseIssue<unknown>[]): BadPayload {
   return { ok: false, reason: isUnknown ? 'unknown_field' : 'invalid_payload', issues: issues.map(toIssue) };
 }
 
-/** The error for a payload that was refused. */
 export function badPayload(what: string, { reason, issues }: BadPayload): PinnaceError {
   const [first] = issues;
   const where = first?.path ? `"${first.path}" ` : '';
@@ -190,7 +188,6 @@ function withFields(input: Payload, output: Payload, fields: readonly FieldPath[
   return copy;
 }
 
-/** Whether the payload has the field. */
 function hasField(payload: Payload, path: FieldPath): boolean {
   return Object.hasOwn(holderOf(payload, path) ?? {}, path.at(-1)!); // safe: as above
 }

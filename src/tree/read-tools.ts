@@ -123,7 +123,6 @@ const listChildren = toolSpec({
   },
 });
 
-/** The tools that read pages. */
 export const readTools: readonly ToolSpec[] = [getNode, getView, listChildren];
 
 /** The number of rows that a call requests, within the limit. */

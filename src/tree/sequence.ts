@@ -44,18 +44,15 @@ export interface Span {
 export const blockFill = 384;
 const blockMax = 256;
 
-/** The number of the block at a position. */
 export function blockAt(layout: Layout, pos: number): number {
   return layout.order[pos]!;
 }
 
-/** The depth of the node at a cursor. */
 export function depthAt(layout: Layout, { pos, index }: Cursor): number {
   const number = blockAt(layout, pos);
   return layout.blocks[number]!.depths[index]! + layout.add[number]!;
 }
 
-/** The slot of the node at a cursor. */
 export function slotAt(layout: Layout, { pos, index }: Cursor): number {
   return layout.blocks[blockAt(layout, pos)]!.slots[index]!;
 }

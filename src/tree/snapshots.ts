@@ -10,7 +10,6 @@ import { copyLayout, type Layout } from './sequence.ts';
 import type { Structure } from './structure.ts';
 import type { View } from './view.ts';
 
-/** The tree and one view as they were. */
 interface Snapshot {
   readonly id: string;
   readonly rev: number;
@@ -27,7 +26,6 @@ const snapshotIdleMs = 5 * 60_000;
 
 interface Pinned {
   readonly snapshot: Snapshot;
-  /** The view that it is of. */
   readonly source: View;
   readonly records: Map<number, NodeRecord>;
   usedAt: number;

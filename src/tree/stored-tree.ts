@@ -31,13 +31,11 @@ import type { TreeOp } from './ops.ts';
 import type { TreeRow } from './payload-types.ts';
 import type { Origin, Remembered } from './tree-core.ts';
 
-/** One mutation of the log. */
 interface LogEntry {
   readonly ops: readonly TreeOp[];
   readonly origin?: Origin;
 }
 
-/** What one mutation writes. */
 interface Writing extends LogEntry {
   readonly answer?: { readonly id: string; readonly remembered: Remembered };
   /** The tree after it, for when the entry is too large for the log, or the log too long. */
@@ -50,7 +48,6 @@ interface Loaded {
   readonly entries: readonly LogEntry[];
 }
 
-/** The head of a tree. */
 interface Head {
   /** The last entry of the log. */
   readonly seq: number;
@@ -355,7 +352,6 @@ function* blocksOf(rows: Iterable<TreeRow>): Iterable<readonly StoredRow[]> {
   if (block.length > 0) yield block;
 }
 
-/** Reads the rows of blocks. */
 function rowsOfBlocks(blocks: readonly unknown[]): TreeRow[] {
   const rows: TreeRow[] = [];
   for (const block of blocks as readonly (readonly StoredRow[])[]) { // only `blocksOf` makes them

@@ -24,7 +24,6 @@ export function slotOf({ store, isLive }: Structure, nodeId: string): number {
   return slot !== none && isLive(slot) ? slot : none;
 }
 
-/** The position of a slot in the tree. */
 export function cursorOf({ sequence }: Structure, slot: number): Cursor {
   return sequence.find(slot)!; // safe: the caller has the slot from `slotOf`
 }
@@ -48,7 +47,6 @@ export function isBelow(structure: Structure, nodeId: string, ancestorId: string
   return inner !== undefined && outer !== undefined && isInside(structure, { inner, outer });
 }
 
-/** The row of a slot. */
 export function rowOf({ store, types }: Structure, slot: number): TreeRow {
   const parent = store.parents[slot]!;
   return {
@@ -95,7 +93,6 @@ export interface Touch {
   readonly kind: 'payload' | 'children' | 'place' | 'removed' | 'view';
 }
 
-/** The nodes that a change touches. */
 export function touchesOf(change: TreeChange): readonly Touch[] {
   const { nodeId } = change;
   switch (change.kind) {
@@ -147,7 +144,6 @@ export function isOfOtherEpoch({ epoch }: { readonly epoch: string }, token: str
   return parts !== undefined && parts.epoch !== epoch;
 }
 
-/** A conflict with these facts. */
 export function conflict(message: string, details: Readonly<Record<string, unknown>>): PinnaceError {
   return new PinnaceError('conflict', message, { details });
 }

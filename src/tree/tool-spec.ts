@@ -90,12 +90,10 @@ export interface Caller {
   readonly now: () => number;
 }
 
-/** A caller with its session. */
 export interface CallContext extends Caller {
   readonly session: Session;
 }
 
-/** One agent at one tree. */
 export interface Session {
   readonly viewId: string;
   /**
@@ -128,7 +126,6 @@ const maxViewTouches = 200;
 
 const desks = new WeakMap<Core, Desk>();
 
-/** The desk of a tree. */
 export function deskOf(core: Core): Desk {
   const known = desks.get(core);
   if (known) return known;
@@ -146,7 +143,6 @@ export function deskOf(core: Core): Desk {
 
 let lastViewId = 0;
 
-/** The session of an agent, as it left it. */
 export function sessionOf({ core, sessions }: Desk, agentId: string): Session {
   return sessions.getOrCreate(agentId, () => createSession(core));
 }
@@ -230,7 +226,6 @@ export const maxNestedDepth = 500;
 /** The output of a tool, without its version. */
 export type Output = Readonly<Record<string, unknown>>;
 
-/** An output with its version. */
 export type Answer = Output & { readonly version: string };
 
 /** The outcome of a call. */

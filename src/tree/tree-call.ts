@@ -43,7 +43,6 @@ import { type Mutation, type Remembered, startTransaction, type TreeStore } from
 /** Under what an answer is remembered, and for which request. */
 interface AnswerKey {
   readonly id: string;
-  /** As the caller named it. */
   readonly name: string;
   readonly digest: string;
   readonly at: number;
@@ -53,7 +52,6 @@ interface AnswerKey {
 const maxAttempts = 12;
 const turnAttempt = 3;
 
-/** One call of a tool that the tree has. */
 export class TreeCall {
   readonly #spec: ToolSpec;
   readonly #input: unknown;

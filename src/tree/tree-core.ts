@@ -164,7 +164,6 @@ export interface Transaction {
 /** The view part of an event's version: it is of no agent's view. */
 export const noView = { viewId: '0', viewRev: 0 };
 
-/** Starts a mutation. */
 export function startTransaction(core: Core): Transaction {
   const done: Applied[] = [];
   const ops: TreeOp[] = [];

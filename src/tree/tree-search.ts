@@ -188,7 +188,6 @@ interface BlockText {
 
 /** Texts by path and block. */
 export interface TextCache {
-  /** The texts at a path, for one search. */
   open(path: PropertyPath): BlockTexts;
 }
 
@@ -256,7 +255,6 @@ function firstBeyond(ends: Int32Array, at: number, from: number): number {
   return low;
 }
 
-/** A text to look for. */
 interface Needle {
   readonly text: string;
   /** The text from its rarest letter on, and the number of letters before it. */

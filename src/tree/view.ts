@@ -38,7 +38,6 @@ export interface VisibleRows {
   readonly next: Cursor | undefined;
 }
 
-/** A part of one block. */
 interface Part {
   readonly number: number;
   readonly from: number;
@@ -214,7 +213,6 @@ export class View implements BlockWatcher {
     }
   }
 
-  /** All rows of the tree. */
   whole(): Range {
     return { start: { pos: 0, index: 0 }, end: { pos: this.layout.count, index: 0 }, level: 0, maxDepth: Infinity };
   }

@@ -101,7 +101,6 @@ const batchTool = toolSpec({
     resultsOf(context, operations.map((operation) => runOperation(context, operation, transaction))),
 });
 
-/** The tools that change the tree. */
 export const writeTools: readonly ToolSpec[] = [addChildTool, updateTool, removeTool, moveTool, batchTool];
 
 function runOperation(context: CallContext, operation: Operation, transaction: Transaction): Output {

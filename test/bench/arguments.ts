@@ -2,13 +2,11 @@
 
 import { parseArgs } from 'node:util';
 
-/** What to measure, and how. */
 export interface Arguments {
   readonly wanted: readonly string[];
   /** Whether to write the pages. */
   readonly readme: boolean;
   readonly runs: number;
-  /** Of the soak. */
   readonly minutes: number;
 }
 

@@ -1,6 +1,5 @@
 /** Why bars are missed, from profiles. `docs/figures.md` shows the reason below the table of a figure that misses its bar. */
 
-/** One reason. */
 interface Miss {
   /** Match the report's title and the figure's name. */
   readonly title: RegExp;

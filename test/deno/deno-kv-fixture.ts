@@ -46,7 +46,6 @@ export async function openRaw(path: string): Promise<Deno.Kv> {
   return kv;
 }
 
-/** The calls of a database. */
 export interface KvCalls {
   readonly reads: number;
   readonly operations: number;

@@ -8,7 +8,6 @@ let folder: string;
 /** The code that a start loads: the entry and what it imports statically. */
 let started: string;
 
-/** Reads a file of the bundle and what it imports statically. */
 async function readStatic(file: string, known = new Set<string>()): Promise<string> {
   if (known.has(file)) return '';
   known.add(file);

@@ -40,7 +40,6 @@ const model: LanguageModel = {
 
 interface Endpoint {
   readonly handle: Handler;
-  /** A run that has ended. */
   readonly runIds: readonly string[];
   /** Streams that still have a reader, or that were left open. */
   openStreams(): number;

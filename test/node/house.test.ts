@@ -36,7 +36,6 @@ function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null && 'type' in value && 'start' in value && 'end' in value;
 }
 
-/** The node and all below it. */
 function* nodesOf(node: Node): Generator<Node> {
   yield node;
   for (const value of Object.values(node)) {

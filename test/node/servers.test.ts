@@ -412,7 +412,6 @@ describe('a path', () => {
 describe('a process with two endpoints', () => {
   const fixture = join(import.meta.dirname, '../fixtures/processes/two-endpoints-server.ts');
 
-  /** Runs it to its end. */
   async function runTwo(how: 'close' | 'signal'): Promise<{ readonly code: number | null; readonly output: string }> {
     const child = spawn(process.execPath, [fixture, how], { stdio: ['ignore', 'pipe', 'inherit'] });
     closers.push(() => child.kill('SIGKILL'));

@@ -24,7 +24,6 @@ async function promises(): Promise<Promised[]> {
   });
 }
 
-/** A bundle whose one entry is this line. */
 function entry(line: string): Plugin {
   return {
     name: 'entry',

@@ -14,11 +14,9 @@ const words = 12;
 /** Kinds of requests: a run read to its end, left, canceled, sent twice, or with a tool call; an unknown caller; an invalid request. */
 export const kinds = ['whole', 'left', 'cancelled', 'twice', 'tool', 'stranger', 'nonsense'] as const;
 
-/** An endpoint, and its callers. */
 export interface Churn {
   /** Sends a request of this kind, and returns its outcome when the caller is done with it. */
   readonly one: (kind: (typeof kinds)[number]) => Promise<string>;
-  /** The number of open runs. */
   readonly open: () => number;
   /** Resolves when no run is open. */
   readonly settled: () => Promise<void>;
@@ -108,7 +106,6 @@ function run(text: string): RequestInit {
   };
 }
 
-/** The type of the chunk that ends a stream. */
 function endOf(stream: string): string {
   return /"type":"(finish|abort|error)"[^\n]*\n+(?:data: \[DONE\]\n+)?$/.exec(stream)?.[1] ?? 'no end';
 }

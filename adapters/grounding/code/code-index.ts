@@ -8,7 +8,6 @@ import { addText, createTextIndex } from '../text/text-query.ts';
 import { type CodeSymbol, languageOf, symbolsOf } from './symbols.ts';
 import { type OpenTree, textOf } from './tree.ts';
 
-/** A stored file. */
 export interface IndexedFile {
   readonly path: string;
   readonly language: string;

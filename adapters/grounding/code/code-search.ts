@@ -28,7 +28,6 @@ export interface CodeFinding {
   readonly marks: readonly { readonly line: number; readonly from: number; readonly to: number }[];
 }
 
-/** What a search keeps to. */
 export interface CodeSearchOptions {
   readonly signal: AbortSignal;
   /** Whether a file passes the filters. */

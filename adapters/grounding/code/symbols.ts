@@ -14,7 +14,6 @@ interface SymbolRule {
 export interface CodeSymbol {
   readonly name: string;
   readonly kind: string;
-  /** The symbol that contains it. */
   readonly container?: string;
   readonly line: number;
   readonly column: number;

@@ -24,7 +24,6 @@ export interface Relation {
   readonly path: string;
 }
 
-/** The relationships of a part. */
 export interface Relations {
   /** By their ids. */
   readonly byId: ReadonlyMap<string, Relation>;

@@ -2,7 +2,6 @@
 
 import type { Markdown } from './markdown.ts';
 
-/** A slide that is being read. */
 export interface Slide extends Pick<Markdown, 'paragraph' | 'item' | 'row'> {
   readonly title: (text: string) => void;
   /** Writes the slide under its title, or its number. */

@@ -7,11 +7,9 @@ import { type SheetRows, startSheet } from './sheet-rows.ts';
 import { mostColumns } from './open-document.ts';
 import { type Attributes, invalidDocument, type XmlHandler } from './xml.ts';
 
-/** What all sheets share. */
 interface Shared {
   /** The texts that cells refer to; `undefined` without the part that has them. */
   readonly texts: readonly string[] | undefined;
-  /** Whether the numbers of a style are dates. */
   readonly isDate: (style: number) => boolean;
   readonly from1904: boolean;
 }

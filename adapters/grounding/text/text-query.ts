@@ -39,7 +39,6 @@ export function addText(
   index.vocabulary.shape();
 }
 
-/** One word of the query. */
 export interface TextConcept extends Concept {
   /** Whether an item has the word itself. */
   readonly isKnown: boolean;

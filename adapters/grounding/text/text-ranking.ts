@@ -26,7 +26,6 @@ import { fieldEnd, type SearchIndex } from '../../../src/search/search-index.ts'
 import { textThesaurus } from '../../../src/search/thesaurus.ts';
 import { readTextQuery, type TextQuery } from './text-query.ts';
 
-/** A text that was found. */
 export interface FoundText extends TextConfidence {
   readonly slot: number;
   readonly score: number;
@@ -34,7 +33,6 @@ export interface FoundText extends TextConfidence {
   readonly answers: readonly (Answer | undefined)[];
 }
 
-/** The limits of a search. */
 export interface TextSearch {
   /** The only slots that count; all when absent. */
   readonly allowed: Uint32Array | undefined;
@@ -58,7 +56,6 @@ export async function searchTexts(
   return shown.map((one, at) => ({ ...one, ...confidences[at]!, answers: answers[at]! }));
 }
 
-/** A text with its score. */
 interface Ranked {
   readonly slot: number;
   readonly score: number;

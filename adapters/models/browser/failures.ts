@@ -37,7 +37,6 @@ export function noBrowserModel(): PinnaceError {
   return unavailable('This browser has no model of its own', 'no_browser_model', { retryable: false });
 }
 
-/** The error of a call whose page was closed. */
 export function pageGone(): PinnaceError {
   return unavailable('The page that has the browser’s model is closed', 'page_gone', { retryable: false });
 }
@@ -47,7 +46,6 @@ export function isSessionEnded(error: unknown): boolean {
   return nameOf(error) === 'InvalidStateError';
 }
 
-/** The name of an error. */
 export function nameOf(error: unknown): string {
   return error instanceof Error || error instanceof DOMException ? error.name : '';
 }

@@ -16,7 +16,6 @@ export interface PromptOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A conversation with the model. It holds everything that was prompted. */
 export interface PromptSession {
   /** Tokens that the conversation holds; absent in older versions. */
   readonly contextUsage?: number;

@@ -10,7 +10,6 @@ export interface OfferedTool {
   readonly inputSchema: unknown;
 }
 
-/** One call of the model. */
 export interface GenerateRequest {
   /** The system message first, if there is one; a user's message last. */
   readonly messages: readonly PromptMessage[];
@@ -27,7 +26,6 @@ export interface TokenCounts {
   readonly output: number | undefined;
 }
 
-/** A piece of an answer. */
 export type AnswerPiece =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'tool'; readonly name: string; readonly input: string };

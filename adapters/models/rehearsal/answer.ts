@@ -42,7 +42,6 @@ import {
 import { echoOf, hashOf, longText, smallTalk, wantsWords, withFiles, wordsAskedFor } from './small-talk.ts';
 import { treeStep } from './tree-phrases.ts';
 
-/** One step of the model. */
 export interface Answer {
   readonly reasoning: string;
   readonly text: string;
@@ -54,7 +53,6 @@ export interface Answer {
 const nothing: Plan = { calls: [], questions: [] };
 const program = 'code_run';
 
-/** Decides on the answer. */
 export function answer(options: ModelCallOptions, callerSeed: number): Answer {
   const all = activeToolsOf(options);
   const conversation = readConversation(options.prompt);

@@ -3,7 +3,6 @@
 import { asRecord } from '../../../src/base/is-record.ts';
 import type { LanguageModel } from '../../../src/contracts/ai-types.ts';
 
-/** What a model is called with. */
 export type ModelCallOptions = Parameters<LanguageModel['doStream']>[0];
 type Message = ModelCallOptions['prompt'][number];
 type ResultPart = Extract<Extract<Message, { role: 'tool' }>['content'][number], { type: 'tool-result' }>;
@@ -19,7 +18,6 @@ export type Outcome =
   | { readonly kind: 'value'; readonly value: unknown }
   | { readonly kind: 'failure' | 'denial'; readonly text: string; readonly data?: unknown };
 
-/** A call in the prompt. */
 export interface PastCall {
   readonly toolCallId: string;
   readonly toolName: string;
@@ -205,7 +203,6 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** A call with this input. */
 export function callOf(toolName: string, input: unknown): Call {
   return { toolName, input: JSON.stringify(input) };
 }

@@ -33,7 +33,6 @@ export function chatRequest(
   return { ...given, chat } as unknown as RunRequestInput;
 }
 
-/** Decides on one call. */
 export type Decide = (runId: string, approvalId: string, decision: Decision) => Promise<void>;
 
 /**

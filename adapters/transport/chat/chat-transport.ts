@@ -5,7 +5,6 @@ import type { RunRequestInput } from '../../../src/runtime/run-request.ts';
 import { comingBack } from '../../../src/runtime/stored-run.ts';
 import { chatRequest, type Decide, decideAnswered } from './chat-request.ts';
 
-/** What every request of a transport has. */
 export interface ChatDefaults {
   /** The agent of all chats; `body.agentId` of a request goes before it. */
   readonly agentId?: string;
@@ -24,7 +23,6 @@ export interface ChatLink {
   readonly decide: Decide;
 }
 
-/** Creates the transport. */
 export function createChatTransport(
   link: ChatLink,
   { agentId, body: usual }: ChatDefaults,

@@ -20,14 +20,11 @@ export type ClientCredentials =
   | { readonly cookies: true }
   | { readonly certificate: CertificateSource; readonly key?: CryptoKey };
 
-/** Headers of every request. */
 export type HeaderSource = Source<Readonly<Record<string, string>> | Headers>;
 
-/** How requests are authorized. */
 interface Authorized {
   /** Signs requests; absent where a token is enough. */
   readonly credentials: Credentials | undefined;
-  /** Headers of every request. */
   readonly usualHeaders: () => Promise<Headers>;
   /** The token of a request, or another one for one that was refused. */
   readonly bearer: ((rejected?: string) => Promise<string>) | undefined;
@@ -126,7 +123,6 @@ interface Credential extends SessionCredential {
   readonly expiresAt: number;
 }
 
-/** The credentials of a client. */
 export interface Credentials {
   current(nowSeconds: number): Promise<Credential>;
   /** Makes the next call of `current` fetch a fresh certificate, where the source is a function. */

@@ -85,7 +85,6 @@ export async function joinRun(
   return first.status === 204 ? null : follow(first, { connection, position, again: start, signal });
 }
 
-/** The path of a run. */
 export function runPath(runId: string): string {
   return `/v1/runs/${encodeURIComponent(runId)}`;
 }
@@ -183,7 +182,6 @@ export type Call = <R extends keyof EndpointOperations & Route>(
   given?: CallInput,
 ) => Promise<OutputOf<EndpointOperations[R]>>;
 
-/** Creates the function that calls operations. */
 export function createCall(connection: Connection): Call {
   return async (route, params, given) => {
     const [method = '', template = ''] = route.split(' ');
@@ -195,7 +193,6 @@ export function createCall(connection: Connection): Call {
   };
 }
 
-/** Calls any route. */
 export async function callPath(
   connection: Connection,
   { method, path }: { readonly method: string; readonly path: string },

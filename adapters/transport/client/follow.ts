@@ -13,7 +13,6 @@ export interface Position {
   readonly seq: number;
 }
 
-/** How to follow. */
 export interface FollowOptions extends ReadOptions {
   readonly backoff: Backoff;
   readonly position: Position;
@@ -142,13 +141,11 @@ function parseChunk(data: string): UIMessageChunk {
   throw unexpected('an event holds no chunk');
 }
 
-/** The run that a response belongs to. */
 function runIdOf({ headers }: Response): string | undefined {
   const inLocation = /\/v1\/runs\/([^/]+)\/stream$/.exec(headers.get('location') ?? '')?.[1];
   return headers.get('x-run-id') ?? (inLocation === undefined ? undefined : decodeURIComponent(inLocation));
 }
 
-/** How to read. */
 interface ReadOptions {
   readonly signal: AbortSignal;
   readonly wait: Wait;

@@ -90,7 +90,6 @@ export interface RemotePlans {
   ): Promise<void>;
 }
 
-/** Returns the plans of an endpoint. */
 export function remotePlans(call: Call): RemotePlans {
   return {
     view: (id, given) => call('GET /v1/plans/:id', { id }, given),
@@ -179,7 +178,6 @@ export interface RemoteMcpSignIns {
   ): Promise<void>;
 }
 
-/** Returns the sign-ins of an endpoint. */
 export function remoteMcpSignIns(call: Call): RemoteMcpSignIns {
   return {
     start: (id, body, given) => call('POST /v1/mcp-servers/:id/sign-in', { id }, { ...given, body }),
@@ -200,7 +198,6 @@ export interface RemotePrompts {
   complete(agentId: string, request: McpCompletionRequest, options?: CallOptions): Promise<McpCompletion>;
 }
 
-/** Their approved resources. */
 export interface RemoteResources {
   list(agentId: string, options?: CallOptions & McpResourceQuery): Promise<McpResourcePage>;
   read(agentId: string, request: McpResourceRequest, options?: CallOptions): Promise<McpResource>;
@@ -293,7 +290,6 @@ interface RemoteFileName {
   readonly uri?: string;
 }
 
-/** The data sources of an endpoint. */
 export interface RemoteGrounding {
   /** Queries one data source. Rejects with `not_found` for an unknown one. */
   retrieve(
@@ -393,7 +389,6 @@ export interface RemoteCollection<Kind extends RecordKind> {
   history(id: string, page?: PageOptions, options?: CallOptions): Promise<Page<HistoryEntry>>;
 }
 
-/** The registries of an endpoint. */
 export interface RemoteRegistry {
   readonly agents: RemoteCollection<'agent'>;
   readonly tools: RemoteCollection<'tool'>;

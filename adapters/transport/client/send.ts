@@ -22,7 +22,6 @@ interface Call {
 /** Sends a request and returns its successful response. Rejects with a `PinnaceError`, or with the reason of an abort. */
 export type Send = (call: Call) => Promise<Response>;
 
-/** What sending depends on. */
 interface SendOptions {
   /** Signs the requests. */
   readonly credentials: Credentials | undefined;
@@ -181,7 +180,6 @@ export function unexpected(what: string): PinnaceError {
   return new PinnaceError('internal', `Cannot read the answer of the endpoint: ${what}`);
 }
 
-/** A refused request. */
 interface Refused {
   readonly error: PinnaceError;
   /** The time of the endpoint, in milliseconds. */

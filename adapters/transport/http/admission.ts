@@ -8,7 +8,6 @@ import type { Report } from '../../../src/events/report.ts';
 /** The longest that a start may take when the composition does not say, in milliseconds. */
 export const defaultStartObjectiveMs = 2_000;
 
-/** What admission works with. */
 interface AdmissionOptions {
   /** The longest that a start may take, in milliseconds. */
   readonly objectiveMs: number;
@@ -17,7 +16,6 @@ interface AdmissionOptions {
 
 /** The starts in progress. */
 export interface Admission {
-  /** How many there are. */
   readonly starting: number;
   /**
    * Counts a start, and returns the function that says that it is over.
@@ -147,7 +145,6 @@ function full(
   );
 }
 
-/** What a run was started with. */
 export interface StartedWith {
   readonly chatId?: string | undefined;
   readonly idempotencyKey: string;

@@ -33,7 +33,6 @@ type Signed = (operation: SignedOperation) => MiddlewareHandler<SignedEnv>;
 /** Authenticates without declaring an operation: for what OpenAPI does not describe, such as MCP. */
 export type Authenticate = MiddlewareHandler<SignedEnv>;
 
-/** What authentication needs. */
 interface AuthenticationOptions {
   readonly authenticator: Authenticator & Partial<NonceVerifier>;
   readonly metrics: Metrics;

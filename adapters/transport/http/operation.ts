@@ -65,10 +65,8 @@ export interface Operation {
 /** An operation is named by its verb and its path. */
 export type Route = `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`;
 
-/** The path of a route. */
 export type PathOf<R extends string> = R extends `${string} ${infer Path}` ? Path : never;
 
-/** A table of operations. */
 export type Operations = Readonly<Record<Route, Operation | SignedOperation>>;
 
 /** What a route declares that serves verified callers only. */
@@ -98,7 +96,6 @@ export function open(operation: Operation): MiddlewareHandler {
   return declare(operation, async (_, next) => await next());
 }
 
-/** The shape of a valibot schema. */
 export function shapeOf(schema: v.GenericSchema<unknown, unknown>): Shape {
   return () => jsonSchemaOf(schema);
 }
@@ -111,7 +108,6 @@ export function named(name: string, shape: Shape): Shape {
   };
 }
 
-/** The shape of one page of a listing. */
 export function pageOf(item: Shape): Shape {
   return (components) => ({
     type: 'object',

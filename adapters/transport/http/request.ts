@@ -12,7 +12,6 @@ import { readBody } from '../signed/body.ts';
 import { challengeHeaders } from '../signed/profile.ts';
 import type { SignedEnv } from './authentication.ts';
 
-/** A body that was parsed. */
 interface JsonBody {
   readonly data: unknown;
   /** SHA-256 over the path, the query and the text. */

@@ -4,7 +4,6 @@ import type { Metrics } from '../../../src/base/metrics.ts';
 import type { Followed } from '../../../src/events/event-feed.ts';
 import type { RunCursor } from '../../../src/runtime/stored-run.ts';
 
-/** The headers of an event stream. */
 export const sseHeaders: Readonly<Record<string, string>> = {
   'content-type': 'text/event-stream',
   'cache-control': 'no-cache, no-transform',

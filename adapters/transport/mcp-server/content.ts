@@ -120,7 +120,6 @@ function toWire(uri: string, content: McpResourceContent): WireContent {
   return { ...facts, blob: toBase64(content.blob) };
 }
 
-/** Returns the fields that have a value. */
 function defined<T extends object>(fields: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
     [Key in keyof T]?: Exclude<T[Key], undefined>;
@@ -142,7 +141,6 @@ export async function inRpc<T>(
 /** The longest value of an argument, in UTF-16 code units. */
 const maxArgumentLength = 16_384;
 
-/** A prompt in a listing. */
 interface WirePrompt {
   readonly name: string;
   readonly title?: string;
@@ -150,14 +148,12 @@ interface WirePrompt {
   readonly arguments?: { readonly name: string; readonly description?: string; readonly required?: boolean }[];
 }
 
-/** The messages of a prompt. */
 interface WireMessages {
   readonly [key: string]: unknown;
   readonly description: string;
   readonly messages: { readonly role: 'user' | 'assistant'; readonly content: ContentBlock }[];
 }
 
-/** Returns the prompts of the caller. */
 async function promptsOf(prompts: McpPrompts, reader: McpReader): Promise<readonly McpPrompt[]> {
   return typeof prompts === 'function' ? await prompts(reader) : prompts;
 }
@@ -238,12 +234,10 @@ function badArgument(name: string, why: string): RpcError {
 const maxValues = 100;
 const maxValueLength = 1024;
 
-/** What is completed. */
 export type CompletionRef =
   | { readonly type: 'ref/prompt'; readonly name: string }
   | { readonly type: 'ref/resource'; readonly uri: string };
 
-/** The answer. */
 interface Completed {
   readonly [key: string]: unknown;
   readonly completion: { readonly values: string[]; readonly total: number; readonly hasMore: boolean };
@@ -300,7 +294,6 @@ function refused(why: string, reason: string): RpcError {
 const invalidParams = -32602;
 const internalError = -32603;
 
-/** An error with its code for the client. */
 class RpcError extends Error {
   readonly code: number;
   readonly data: Readonly<Record<string, unknown>> | undefined;

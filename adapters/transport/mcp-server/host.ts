@@ -51,7 +51,6 @@ export interface McpHost {
   readonly onError?: OnError;
 }
 
-/** The limits of sessions. */
 export interface McpSessionOptions {
   /** The most sessions of this instance (100). */
   readonly max?: number;
@@ -263,7 +262,6 @@ function placeOf(text: string): Place {
   };
 }
 
-/** Returns the part of a list in memory. */
 export function listedPart<Item>(items: readonly Item[]): PagePart<Item> {
   return ({ limit, cursor }) => {
     const from = cursor !== undefined && /^\d{1,9}$/.test(cursor) ? Number(cursor) : 0;

@@ -33,7 +33,6 @@ interface AskingOptions {
   readonly responses: unknown;
 }
 
-/** The questions of one execution. */
 export interface Asking {
   readonly client: CallingClient;
   /** Asks the person to approve the call that this message describes. */
@@ -58,7 +57,6 @@ const maxRounds = 8;
 const maxQuestions = 10;
 const maxAnswersLength = 65_536;
 
-/** Opens the questions of one execution. */
 export function openAsking({ capabilities, record, responses }: AskingOptions): Asking {
   const given = isRecord(responses) ? responses : {};
   const answers: Record<string, unknown> = { ...record?.answers };
@@ -169,7 +167,6 @@ interface WireQuestion {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** What a client declares that it can do. */
 type ClientCapabilities = Readonly<Record<string, unknown>> | undefined;
 
 function canAnswer(kind: ClientQuestion['kind'], capabilities: ClientCapabilities): boolean {
@@ -241,7 +238,6 @@ function isPage(text: string): boolean {
   return protocol === 'https:' && username === '' && password === '';
 }
 
-/** The error for a question that cannot be sent. */
 function invalidQuestion(key: string, why: string): PinnaceError {
   return new PinnaceError('invalid_argument', `Cannot ask "${key.slice(0, 64)}": ${why}`, {
     details: { reason: 'question_invalid' },
@@ -287,7 +283,6 @@ function outputOf<S extends v.GenericSchema>(schema: S, given: unknown): v.Infer
   return result.success ? result.output : undefined;
 }
 
-/** What is stored with a question. */
 export interface QuestionRecord {
   /** How often the call has asked, from 1. */
   readonly round: number;
@@ -297,7 +292,6 @@ export interface QuestionRecord {
   readonly asked: Readonly<Record<string, string>>;
 }
 
-/** The states of one storage. */
 export interface QuestionStates {
   /** Stores the record and returns the state for the client. */
   mint(record: QuestionRecord, context: ServerContext): Promise<string>;

@@ -23,7 +23,6 @@ interface Questions {
   readonly requestState?: string;
 }
 
-/** What is used of the library. */
 export type McpServerLibrary = Awaited<ReturnType<typeof mcpServerLibrary>>;
 
 /** Loads what is used of the library. @throws PinnaceError `unavailable`, reason `package_missing`. */

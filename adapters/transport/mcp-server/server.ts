@@ -236,7 +236,6 @@ export function callerOf({ http }: Pick<ServerContext, 'http'>): McpCaller {
   return http?.authInfo?.extra as unknown as McpCaller;
 }
 
-/** What a state is bound to. */
 export function boundTo(context: ServerContext): { readonly principal: Principal; readonly call: string } {
   const { principal, body } = callerOf(context);
   const params: unknown = isRecord(body) ? body['params'] : undefined;

@@ -11,7 +11,6 @@ import { buildServer, callerOf, readAs, type ServerParts } from './server.ts';
 import { canWatch, maxSubscriptions, watchOf, watchResource } from './watch.ts';
 import { whenRead } from './answer-early.ts';
 
-/** The sessions of an endpoint. */
 interface Sessions {
   /**
    * Serves a request of a session, or one that opens a session; `undefined` for any other.
@@ -21,7 +20,6 @@ interface Sessions {
   fetch(request: Request, caller: McpCaller): Promise<Response | undefined>;
 }
 
-/** What sessions need. */
 interface SessionsOptions extends McpSessionOptions {
   readonly keepAliveMs: number;
   readonly now?: (() => number) | undefined;
@@ -94,7 +92,6 @@ function full(): PinnaceError {
   });
 }
 
-/** A session of a principal. */
 interface Session {
   /** 256 random bits. It identifies the session, and authenticates no caller. */
   readonly id: string;
@@ -108,12 +105,10 @@ interface Session {
   usedAt: number;
 }
 
-/** What a session needs. */
 interface SessionOptions {
   readonly principal: Principal;
   readonly keepAliveMs: number;
   readonly now: () => number;
-  /** The client has ended the session. */
   readonly onEnd: (id: string) => void;
   /** Whether the session may be used now. */
   readonly isOpen: (session: Session) => boolean;
@@ -167,7 +162,6 @@ async function serveIn(
   }
 }
 
-/** What subscriptions need. */
 interface SubscriptionOptions {
   readonly server: Server;
   readonly host: McpHost;

@@ -114,7 +114,6 @@ interface Offer {
   readonly call: AgentTools['call'];
 }
 
-/** The server for one request. */
 interface StatelessServer {
   list(): readonly McpTool[];
   call(request: CallRequest, context: CallContext): Promise<CallResult>;
@@ -130,7 +129,6 @@ export interface CallRequest {
 /** The key of `_meta` under which a client may send the handle with any call. */
 const toolsetKey = 'pinnace/toolset';
 
-/** Opens the server for one request. */
 export function openStateless(
   host: McpHost,
   { catalogue, call }: Offer,
@@ -319,7 +317,6 @@ export interface CallResult {
   readonly _meta?: Record<string, unknown>;
 }
 
-/** Returns the result for an outcome. */
 function toCallResult(outcome: ToolOutcome, definition: ToolDefinition): CallResult {
   return outcome.ok ? toOutput(outcome.output, definition) : toErrorResult(outcome.error);
 }

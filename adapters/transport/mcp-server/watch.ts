@@ -22,7 +22,6 @@ export function watchOf(uri: string): ClientRead {
   return { ...resourceRead(uri), action: 'mcp.resource.watch', attempt: 'Cannot watch the resource' };
 }
 
-/** What a watch needs. */
 interface WatchOptions {
   readonly host: McpHost;
   readonly principal: Principal;
@@ -78,7 +77,6 @@ function delivery(deliver: () => Promise<void>, signal: AbortSignal): () => void
   };
 }
 
-/** Serves clients that listen. */
 interface Listening {
   /**
    * Serves a request to listen; `undefined` for any other.
@@ -138,7 +136,6 @@ export function createListening(parts: ServerParts, { keepAliveMs }: { readonly 
   };
 }
 
-/** What a request asks for. */
 interface Asked {
   readonly uris: readonly string[];
   /** The message with these URIs alone: the acknowledgment names what is watched. */

@@ -3,7 +3,6 @@
 import { PinnaceError } from '../../../src/base/errors.ts';
 import { refusal } from './profile.ts';
 
-/** Options of receiving a body. */
 export interface BodyOptions {
   /** Absent: the limit of the route, see {@link limitBody}. */
   readonly maxBytes?: number;
@@ -168,7 +167,6 @@ function inPieces(): PinnaceError {
   );
 }
 
-/** The limits of one endpoint. */
 export interface BodyLimits {
   /** A body may take this long, and longer only while it keeps to the rate. */
   readonly deadlineMs: number;

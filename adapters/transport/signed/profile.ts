@@ -35,7 +35,6 @@ export const maxSignatureSeconds = 60;
 /** How far two clocks may be apart. */
 export const clockSkewSeconds = 30;
 
-/** The form of a nonce. */
 export const nonceForm = /^[A-Za-z0-9_-]{16,64}$/;
 
 /** What every signature covers. The scheme is not covered, because TLS may end before the endpoint. */
@@ -44,7 +43,6 @@ export const alwaysCovered: readonly string[] = ['@method', '@authority', '@path
 /** What a signature also covers when the request has a body. */
 export const coveredWithBody: readonly string[] = ['content-type', 'content-digest'];
 
-/** What a signature covers wherever the header is present. */
 export const coveredWherePresent: readonly string[] = [
   ...coveredWithBody,
   'idempotency-key',
@@ -53,7 +51,6 @@ export const coveredWherePresent: readonly string[] = [
   'pinnace-subject',
 ];
 
-/** The parameters that every signature has. */
 export const requiredParameters: readonly string[] = ['created', 'expires', 'nonce', 'keyid', 'alg', 'tag'];
 
 const refusals = {
@@ -120,7 +117,6 @@ const claimForms: Readonly<Record<string, string>> = {
 };
 const otherForm = 'a text of 1 to 256 characters without control characters';
 
-/** Every cause. */
 export type RefusalReason = keyof typeof reasons;
 
 /** What a rejection carries besides its code. */

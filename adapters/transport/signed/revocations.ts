@@ -237,7 +237,6 @@ function lifetimeOf(revocation: Revocation, now: number): number | undefined {
  */
 const nonceTtlMs = (maxSignatureSeconds + 2 * clockSkewSeconds + 5) * 1000;
 
-/** The used nonces. */
 export interface NonceStore {
   /**
    * Opens the use of a key's nonce. One of those that commit the same nonce gets it.

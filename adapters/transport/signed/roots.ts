@@ -33,7 +33,6 @@ export function mayDeploy({ tenants, deployment }: Issuer): boolean {
   return deployment === true && tenants === undefined;
 }
 
-/** A root key and its issuer. */
 export interface Root {
   readonly issuer: Issuer;
   readonly key: RootKey;

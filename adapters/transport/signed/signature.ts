@@ -25,7 +25,6 @@ export interface UnsignedRequest {
   readonly headers: Headers;
 }
 
-/** The signer and the time. */
 export interface SigningOptions {
   readonly key: CryptoKey;
   readonly keyThumbprint: string;
@@ -177,7 +176,6 @@ const algorithms: ReadonlyMap<string, string> = new Map([['sha-256', 'SHA-256'],
 /** Both digests take 140 characters; the rest is room for algorithms that are ignored. */
 const longestHeader = 1024;
 
-/** Creates the header for a body. */
 export async function createContentDigest(body: Uint8Array<ArrayBuffer>): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', body);
   return serializeDictionary(new Map([['sha-256', [digest, new Map()]]]));

@@ -15,7 +15,6 @@ export interface ToolSet {
 
 /** An agent while it is made or changed. */
 export interface AgentDraft {
-  /** Of a stored agent. */
   readonly id: string | undefined;
   readonly form: RecordForm;
   readonly control: RegistryControl;

@@ -7,7 +7,6 @@ import type { RegistryControl } from '../../control/registry-control.ts';
 import { fromLink } from './agent-file.ts';
 import { problemOf } from '../../kit/answer-problem.ts';
 
-/** What came. */
 export interface Arrival {
   readonly review: AgentReview;
   /** What it would change. */
@@ -16,7 +15,6 @@ export interface Arrival {
   readonly known: readonly string[];
 }
 
-/** The way in. */
 export interface AgentLink {
   readonly arrival: ReadonlySignal<Arrival | undefined>;
   readonly problem: ReadonlySignal<string | undefined>;
@@ -27,7 +25,6 @@ export interface AgentLink {
   accept(): Promise<string | undefined>;
 }
 
-/** Creates the way in. */
 export function createAgentLink(control: RegistryControl): AgentLink {
   const arrival = signal<Arrival | undefined>(undefined);
   const problem = signal<string | undefined>(undefined);

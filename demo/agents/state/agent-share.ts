@@ -18,7 +18,6 @@ export interface Shared {
   readonly secrets: readonly string[];
 }
 
-/** The sharing of an agent. */
 export interface Sharing {
   readonly shared: ReadonlySignal<Shared | undefined>;
   readonly problem: ReadonlySignal<string | undefined>;

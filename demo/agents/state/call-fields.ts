@@ -39,7 +39,6 @@ function defaultOf({ name }: FieldSpec): string {
   return value === undefined ? 'no limit' : `default ${value.toLocaleString('en')}`;
 }
 
-/** In providers and agents. */
 export const contextTokens: FieldSpec = {
   name: 'contextTokens',
   label: 'Context window (tokens)',
@@ -49,7 +48,6 @@ export const contextTokens: FieldSpec = {
 
 const efforts = ['', 'none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
 
-/** The fields. */
 export const callFields: readonly FieldSpec[] = [
   {
     name: 'output',

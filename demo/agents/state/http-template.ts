@@ -17,7 +17,6 @@ export interface HttpTemplate {
 
 type Config = Readonly<Record<string, unknown>>;
 
-/** Reads the configuration. */
 export function readTemplate(config: Config): HttpTemplate {
   const body = recordOf(config['body']);
   const response = recordOf(config['response']);
@@ -32,7 +31,6 @@ export function readTemplate(config: Config): HttpTemplate {
   };
 }
 
-/** Returns the configuration with what was written. */
 export function writeTemplate(config: Config, template: HttpTemplate): Config {
   const { method, url, headers, body, bodyAs, responseAs, fields } = template;
   const { origin, path, query } = partsOf(url);

@@ -8,7 +8,6 @@ import { problemOf } from '../../kit/answer-problem.ts';
 /** What a tool does, as the person who approves it says. */
 export type Effect = 'read' | 'write' | 'destructive';
 
-/** The check. */
 export interface McpCheck {
   /** `undefined` before the first look. */
   readonly report: ReadonlySignal<McpValidation | undefined>;

@@ -9,7 +9,6 @@ export function readSelections(value: unknown): string {
   }).join('\n');
 }
 
-/** Returns what the lines select. */
 export function writeSelections(text: string): Readonly<Record<string, Selection>> {
   const lines = text.split('\n').map((line) => line.trim()).filter((line) => line !== '');
   return Object.fromEntries(lines.map((line) => {

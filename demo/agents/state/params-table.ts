@@ -2,7 +2,6 @@
 
 import type { JsonSchema } from '../../../src/registry/index.ts';
 
-/** One parameter. */
 export interface Param {
   readonly name: string;
   readonly type: string;
@@ -10,7 +9,6 @@ export interface Param {
   readonly isRequired: boolean;
 }
 
-/** The types that a table offers. */
 export const paramTypes = ['string', 'number', 'integer', 'boolean'] as const;
 
 const simple: ReadonlySet<string> = new Set(['type', 'description']);
@@ -34,7 +32,6 @@ export function readParams(schema: JsonSchema): readonly Param[] | undefined {
   }));
 }
 
-/** Returns the schema of a table. */
 export function writeParams(params: readonly Param[]): JsonSchema {
   const required = params.filter(({ isRequired }) => isRequired).map(({ name }) => name);
   return {

@@ -4,7 +4,6 @@ import { isRecord } from '../../../src/base/is-record.ts';
 import type { AnyRecord } from '../../control/registry-control.ts';
 import { readSelections, writeSelections } from './mcp-selections.ts';
 
-/** How a field is written. */
 export type FieldType =
   | 'text'
   | 'identifier'
@@ -24,7 +23,6 @@ export type FieldType =
   | 'models'
   | 'json';
 
-/** A field of a form. */
 export interface FieldSpec {
   /** Its place in the record: `limits.steps`. */
   readonly name: string;

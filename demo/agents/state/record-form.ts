@@ -17,7 +17,6 @@ import {
 import { createLiveCheck } from './live-check.ts';
 import { kinds } from './record-forms.ts';
 
-/** A conflicting change. */
 export interface Conflict {
   readonly latest: AnyRecord;
   /** What people call the fields that have changed. */
@@ -31,7 +30,6 @@ export interface Choices {
   readonly secrets: readonly string[];
 }
 
-/** The form. */
 export interface RecordForm {
   readonly kind: RecordKind;
   /** Whether it makes a record. */
@@ -76,7 +74,6 @@ interface RecordFormOptions {
   readonly write: (record: object, version: number | undefined) => Promise<Answer<AnyRecord>>;
 }
 
-/** Creates the form. */
 export function createRecordForm(options: RecordFormOptions): RecordForm {
   const { kind, record, preset, check, write } = options;
   const choices = signal(options.choices);

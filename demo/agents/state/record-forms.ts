@@ -4,17 +4,14 @@ import type { RecordKind } from '../../../src/registry/index.ts';
 import { callFields, contextTokens, numbers } from './call-fields.ts';
 import type { FieldSpec } from './record-fields.ts';
 
-/** A kind of record, for people. */
 export interface KindSpec {
   readonly one: string;
   readonly many: string;
-  /** What it is for, in a sentence. */
   readonly about: string;
   /** What it has of what lists are narrowed by. */
   readonly filters: {
     readonly tag?: true;
     readonly visibility?: readonly string[];
-    /** Of what type or kind it is. */
     readonly type?: readonly string[];
   };
   readonly fields: readonly FieldSpec[];

@@ -19,7 +19,6 @@ import { createTransfer, type Transfer } from './transfer.ts';
 /** What there is besides lists of records. */
 export type Section = RecordKind | 'vault' | 'transfer';
 
-/** The record that is open. */
 export interface Opened {
   readonly kind: RecordKind;
   readonly found: FoundRecord;
@@ -332,7 +331,6 @@ export function createRegistryPages(
   };
 }
 
-/** The field of an agent that selects a record. */
 export const agentFields: Readonly<Partial<Record<RecordKind, string>>> = {
   tool: 'entryTools',
   mcpServer: 'mcp',
@@ -340,7 +338,6 @@ export const agentFields: Readonly<Partial<Record<RecordKind, string>>> = {
 };
 
 interface FormStart {
-  /** The record that is edited. */
   readonly record?: AnyRecord | undefined;
   /** What a new one has at first. */
   readonly preset?: FieldValues | undefined;
@@ -394,7 +391,6 @@ export interface Listing {
 /** The filter that lets everything through. */
 const everything: Filter = { text: '', tag: '', visibility: '', state: '', type: '' };
 
-/** The query to the registry. */
 function queryOf({ text, tag, visibility, state, type }: Filter): RegistryQuery {
   const words = text.trim();
   const only = tag.trim();

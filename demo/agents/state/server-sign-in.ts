@@ -8,7 +8,6 @@ import { signInProblem } from '../../mcp/state/sign-in-words.ts';
 import type { SignInControl } from '../../control/registry-control.ts';
 import type { Answer } from '../../control/answer.ts';
 
-/** The sign-in of one server. */
 export interface ServerSignIn {
   /** `undefined` until the first answer. */
   readonly grant: ReadonlySignal<McpGrant | undefined>;

@@ -11,7 +11,6 @@ export interface Template {
   readonly tryWith: string;
 }
 
-/** All of them. */
 export const templates: readonly Template[] = [
   {
     id: 'files',

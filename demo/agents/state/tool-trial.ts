@@ -6,7 +6,6 @@ import type { JsonSchema } from '../../../src/registry/index.ts';
 import type { ToolRequest, ToolTrial, TrialControl } from '../../control/trial-control.ts';
 import { sampleOf } from './params-table.ts';
 
-/** The trial. */
 export interface Trial {
   /** As JSON. */
   readonly input: ReadonlySignal<string>;

@@ -8,13 +8,11 @@ import type { Answer } from '../../control/answer.ts';
 
 /** A document on its way in. */
 export interface Incoming {
-  /** The name of its file. */
   readonly name: string;
   /** What it would change, or has changed. */
   readonly report: ImportReport;
 }
 
-/** The page. */
 export interface Transfer {
   readonly incoming: ReadonlySignal<Incoming | undefined>;
   readonly isBusy: ReadonlySignal<boolean>;
@@ -35,7 +33,6 @@ interface TransferOptions {
   readonly announce: (text: string) => void;
 }
 
-/** Creates the page. */
 export function createTransfer({ control, onChanged, announce }: TransferOptions): Transfer {
   const incoming = signal<Incoming | undefined>(undefined);
   const isBusy = signal(false);

@@ -125,7 +125,6 @@ function Sections({ pages }: { pages: RegistryPages }): JSX.Element {
   );
 }
 
-/** Opens a chat with the agent. */
 async function chatWith(agentId: string, playground: Playground): Promise<void> {
   await playground.refreshAgents();
   uncover(playground);
@@ -155,7 +154,6 @@ export const pagesOf = oncePer((playground: Playground) =>
   })
 );
 
-/** The pages of a server. */
 const serverPagesOf = oncePer((playground: Playground) =>
   oncePer((control: RegistryControl) => openPages(playground, { where: 'server', control, onChanged: () => undefined }) // the cards of the page are its own worker's
   )

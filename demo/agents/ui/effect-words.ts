@@ -2,7 +2,6 @@
 
 import type { Effect } from '../state/mcp-check.ts';
 
-/** In words. */
 export const effectWords: Readonly<Record<Effect, string>> = {
   read: 'read-only',
   write: 'writes',

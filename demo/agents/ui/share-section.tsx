@@ -58,7 +58,6 @@ export function ShareSection({ control, agentId, revision }: {
   );
 }
 
-/** Has the browser save a text. */
 function save(text: string, name: string): void {
   const url = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
   Object.assign(document.createElement('a'), { href: url, download: name }).click();

@@ -64,7 +64,6 @@ export function ToolWork({ form, control }: ToolWorkProps): JSX.Element | null {
   );
 }
 
-/** The trial of a registered tool. */
 export function ToolTrial({ tool, control }: {
   readonly tool: { readonly type: string; readonly paramsSchema: JsonSchema };
   readonly control: TrialControl;

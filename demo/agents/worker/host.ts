@@ -45,14 +45,12 @@ export interface Registered {
   readonly tools: readonly ToolDefinition[];
 }
 
-/** What the host is made of. */
 export interface RegistryHostOptions {
   readonly storage: Storage;
   /** The audit and ring for changes. Registering the samples is not a change. */
   readonly observability?: Pick<RegistryOptions, 'audit' | 'ring'>;
   readonly tools: readonly Tool[];
   readonly samples: Samples;
-  /** The samples as they are. */
   readonly fallback: Catalog;
   readonly vault: VaultControl;
   /** Fetches what tries tools. */
@@ -258,7 +256,6 @@ async function toolsFor(
   }
 }
 
-/** The variants that there are. */
 interface Variants {
   find(agentId: string): Agent | undefined;
   /** Returns the agent with an id of its own. The latest 50 are stored. */
@@ -282,7 +279,6 @@ function createVariants(): Variants {
   };
 }
 
-/** The switches of one storage. */
 interface ToolSwitches {
   /** Returns the tool with its switch: its definition has the current state. */
   readonly wired: (tool: Tool) => Tool;

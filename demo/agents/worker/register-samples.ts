@@ -8,7 +8,6 @@ import {
   type Registry,
 } from '../../../src/index.ts';
 
-/** What is put there. */
 export interface Samples {
   readonly agents: readonly AgentInput[];
   readonly providers: readonly ProviderInput[];

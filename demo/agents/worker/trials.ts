@@ -28,12 +28,10 @@ import { answer } from '../../control/answer.ts';
 import type { ToolRequest, ToolTrial, TrialControl } from '../../control/trial-control.ts';
 import { reviewOf } from './review.ts';
 
-/** What trials work with. */
 export interface TrialOptions {
   readonly egress: Egress;
   readonly sandbox: Sandbox;
   readonly secrets: SecretSource;
-  /** The storage of the audit. */
   readonly storage: Storage;
 }
 
@@ -44,7 +42,6 @@ const longestMs = 60_000;
 /** The longest beginning of an answer that is shown, in UTF-16 code units. */
 const maxShown = 16_384;
 
-/** Creates the control. */
 export function createTrials(options: TrialOptions): TrialControl {
   return {
     previewTool: (data, input) =>

@@ -26,7 +26,6 @@ interface OverScreenProps {
   readonly children: ComponentChildren;
 }
 
-/** The page. */
 export function OverScreen(props: OverScreenProps): JSX.Element {
   const { playground, name, label, title, back, onBack, problem, view, beside, children } = props;
   const first = useRef<HTMLButtonElement>(null);

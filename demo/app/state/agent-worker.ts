@@ -5,7 +5,6 @@ import { ownScript, scriptOfNoAddress } from '../../control/trusted.ts';
 import type { Transport } from '../../chat/state/run.ts';
 import { connect, type Connection } from './connect.ts';
 
-/** A started worker. */
 interface AgentWorker {
   /** Reports that its script failed. */
   readonly worker: Worker | SharedWorker;
@@ -28,12 +27,10 @@ const note = 'pinnace.worker';
 /** How long a worker of an earlier visit may take to respond: one that hangs must not make every reload fail. */
 const earlierMs = 4000;
 
-/** A worker with its page. */
 interface ConnectedAgent {
   readonly connection: Connection;
   /** Runs that started since then may still be at work after a reload; `Infinity` where the worker ends with its page. */
   readonly runsSince: number;
-  /** Ends the worker. */
   readonly close: () => void;
 }
 

@@ -23,7 +23,6 @@ export async function startCell(
   }
 }
 
-/** Ends a cell, and its code with it. */
 export function endCell(id: string): void {
   cells.get(id)?.end();
   cells.delete(id);

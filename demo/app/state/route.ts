@@ -12,16 +12,13 @@ const runsSections = ['list', 'tests', 'plans', 'audit', 'metrics'] as const;
 /** What the page of runs shows: runs and test cases of this page; runs, plans, audit log and metrics of a server. */
 export type RunsSection = typeof runsSections[number];
 
-/** The page of runs. */
 export interface RunsScreen {
   readonly name: 'runs';
   readonly where: Where;
   readonly section: RunsSection;
-  /** The plan that is open. */
   readonly planId?: string | undefined;
 }
 
-/** One run. */
 export interface RunScreen {
   readonly name: 'run';
   readonly traceId: string;
@@ -48,7 +45,6 @@ export type Screen =
 /** What lies on top, and closes before anything else. */
 export type OverRoute = 'model' | 'server' | 'palette' | 'chats' | 'chat-settings' | 'share';
 
-/** What is open. */
 export interface Route {
   /** `undefined`: a new chat. */
   readonly chatId?: string | undefined;

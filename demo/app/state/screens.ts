@@ -25,7 +25,6 @@ export function showBeside(playground: Playground, beside: Beside, isShown = tru
   if (isShown) uncover(playground);
 }
 
-/** Shows a place of the files. */
 export function showPlace(playground: Playground, place: KnowledgePlace): void {
   playground.knowledge.wanted.value = place;
   showBeside(playground, 'knowledge');

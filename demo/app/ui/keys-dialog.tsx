@@ -21,7 +21,6 @@ function otherKeys(): readonly (readonly [keys: string, does: string])[] {
   ];
 }
 
-/** Every key of the page. */
 export function KeysDialog({ playground: { overlay } }: { playground: Playground }): JSX.Element {
   const close = (): void => void (overlay.value = 'none');
   const rows = [...otherKeys(), ...keyedActions.map(({ key, title }) => [sayKey(key), title] as const)];

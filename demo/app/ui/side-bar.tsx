@@ -68,7 +68,6 @@ export function SideBar({ playground }: { playground: Playground }): JSX.Element
   );
 }
 
-/** A page of the side bar. */
 interface PageLink {
   readonly testId: string;
   readonly icon: IconName;

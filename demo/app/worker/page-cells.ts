@@ -26,7 +26,6 @@ export interface PageCells {
 
 const loadPrograms = loadOnce(() => import('./page-programs.ts'));
 
-/** The sandbox of this worker, and what connects it with a page. */
 interface PageSandbox {
   readonly sandbox: ProbedSandbox & ProgramSandbox;
   /** The latest page starts the cells. */

@@ -10,7 +10,6 @@ import type { PageCells } from './page-cells.ts';
 /** What the page sends: a message of the cell, or why it failed. */
 export type CellNews = { readonly said: unknown } | { readonly error: ErrorData };
 
-/** Starts a program in the page. */
 export function openPageProgram(
   page: Remote<PageCells>,
   program: string,

@@ -45,7 +45,6 @@ export interface Commands {
   move(by: number): void;
   choose(command: Command): Promise<void>;
   propose(field: CommandField): Promise<void>;
-  /** Does the command with its fields. */
   finish(): Promise<void>;
   leave(): void;
 }

@@ -7,7 +7,6 @@ import { Field } from '../../kit/field.tsx';
 /** Where `npm start` serves the sample endpoint. */
 const usual = 'http://127.0.0.1:8787';
 
-/** The address of a Pinnace endpoint. */
 export function PinnaceForm({ choice, errors }: { choice: ModelChoice; errors: Signal<FieldErrors> }): JSX.Element {
   return (
     <div class='fields'>

@@ -32,7 +32,6 @@ const changes: Readonly<Record<CaseChange['change'], string>> = {
   removed: 'removed',
 };
 
-/** How a case has changed. */
 export function changeWord(change: CaseChange['change'] | undefined): string {
   return change === undefined ? '' : changes[change];
 }
@@ -46,7 +45,6 @@ export function whyNot({ findings, run }: CaseReport): string {
   return [...messages, ...(run.error ? [run.error.message] : [])].map((text) => `${text}.`).join(' ');
 }
 
-/** The tokens of a case. */
 export function tokensOf({ run: { usage } }: CaseReport): number {
   return Number(usage['totalTokens'] ?? 0);
 }

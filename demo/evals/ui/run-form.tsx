@@ -3,7 +3,6 @@ import { formatCount } from '../../kit/format.ts';
 import type { EvalSetting } from '../../control/evals-control.ts';
 import type { EvalsPage } from '../state/evals.ts';
 
-/** What runs the cases. */
 export function RunForm({ page }: { page: EvalsPage }): JSX.Element {
   const { agent, answers, model } = page.setting.value;
   const isRunning = page.isRunning.value;

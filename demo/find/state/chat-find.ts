@@ -4,7 +4,6 @@ import { computed, type ReadonlySignal, type Signal, signal, untracked } from '@
 import type { Chat } from '../../chat/state/chat.ts';
 import { answerText, type Message } from '../../chat/state/message.ts';
 
-/** The search in one chat. */
 export interface ChatFind {
   readonly isShown: Signal<boolean>;
   readonly query: Signal<string>;

@@ -32,7 +32,6 @@ export interface RunComparison {
   readonly different: number;
 }
 
-/** Compares a run with its fork. */
 export function compareRuns(left: RunSteps, right: RunSteps): RunComparison {
   const from = right.fork?.atStep ?? 1;
   const last = Math.max(left.steps.length, right.steps.length);

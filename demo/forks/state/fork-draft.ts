@@ -5,7 +5,6 @@ import type { ForkChanges, ForkOptions } from '../../../src/runtime/runtime.ts';
 import type { RunInputs } from '../../control/runs-control.ts';
 import type { RunSteps, StepCall } from './run-steps.ts';
 
-/** The form. */
 export interface ForkDraft {
   readonly atStep: number;
   readonly instructions: string;
@@ -107,7 +106,6 @@ function messageOf({ atStep, message }: ForkDraft, inputs: RunInputs | undefined
   return { id: known?.id ?? createId(), role: 'user', parts: [{ type: 'text', text: message }, ...files] };
 }
 
-/** The texts of a message. */
 function textOf(message: UIMessage | undefined): string {
   return message?.parts.flatMap((part) => part.type === 'text' ? [part.text] : []).join('\n') ?? '';
 }

@@ -73,13 +73,11 @@ const states: Readonly<Record<string, string>> = {
   lost: 'Connection lost',
 };
 
-/** How a run ended. */
 export function stateOf({ state, error }: RunSteps): string {
   const word = states[state] ?? state;
   return error ? `${word}: ${error.message}` : word;
 }
 
-/** How a call ended. */
 export function outcomeWords(outcome: CallOutcome): string {
   switch (outcome.type) {
     case 'output':

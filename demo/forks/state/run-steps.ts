@@ -10,7 +10,6 @@ export type CallOutcome =
   | { readonly type: 'output'; readonly output: unknown }
   | { readonly type: 'error'; readonly message: string; readonly code?: string | undefined };
 
-/** A tool call of a step. */
 export interface StepCall {
   readonly id: string;
   readonly tool: string;

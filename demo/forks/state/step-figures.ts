@@ -4,7 +4,6 @@ import { breakdownOf } from '../../runs/state/breakdown.ts';
 import { spansOf } from '../../runs/state/run-spans.ts';
 import type { RunRecord } from '../../control/runs-control.ts';
 
-/** What a step has taken. */
 export interface StepFigure {
   readonly ms: number;
   readonly tokens: number;

@@ -12,7 +12,6 @@ import { draftAt, type ForkDraft, readDraft } from './fork-draft.ts';
 import { readSteps, type RunSteps } from './run-steps.ts';
 import { type StepFigures, stepFigures } from './step-figures.ts';
 
-/** The run, its form and its fork. */
 export interface Travel {
   /** The run; `undefined` until it is read. */
   readonly run: ReadonlySignal<RunSteps | undefined>;
@@ -36,7 +35,6 @@ export interface Travel {
   close(): void;
   /** Starts the fork. Resolves with its id; `undefined` where it could not be started. */
   start(): Promise<string | undefined>;
-  /** Shows a fork. */
   show(forkId: string): void;
   /** Shows no fork; one that is running runs on. */
   leave(): void;
@@ -45,7 +43,6 @@ export interface Travel {
   refresh(): Promise<void>;
 }
 
-/** What a run is read with. */
 interface TravelOptions {
   readonly runId: string;
   readonly transport: Pick<Transport, 'resume' | 'fork'>;
@@ -60,7 +57,6 @@ interface TravelOptions {
 
 const noFigures = { left: new Map(), right: new Map() };
 
-/** Opens a run. */
 export function createTravel(options: TravelOptions): Travel {
   const { runId, transport, schedule, createId = () => crypto.randomUUID() } = options;
   const run = signal<RunSteps | undefined>(undefined);
@@ -181,7 +177,6 @@ interface Followed {
   readonly abort: AbortController;
 }
 
-/** How a run is followed. */
 interface FollowOptions {
   /** Stops the run. */
   readonly abort: AbortController;

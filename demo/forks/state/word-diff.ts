@@ -1,6 +1,5 @@
 /** What differs between two texts, word by word. */
 
-/** A piece of a text. */
 export interface Piece {
   readonly text: string;
   readonly isDifferent: boolean;

@@ -4,13 +4,11 @@
 export interface Viewport {
   readonly rowCount: number;
   readonly rowHeight: number;
-  /** Of what is in sight. */
   readonly height: number;
 }
 
 const maxHeight = 12_000_000;
 
-/** The height of the scrolled element. */
 export function scrollHeightOf({ rowCount, rowHeight }: Viewport): number {
   return Math.min(maxHeight, rowCount * rowHeight);
 }

@@ -22,13 +22,11 @@ interface DrawnRows {
 interface Rows {
   readonly rowHeight: number;
   readonly drawn: ReadonlySignal<DrawnRows>;
-  /** Props of the scrolled element. */
   readonly scroller: {
     readonly ref: { current: HTMLDivElement | null };
     readonly style: { readonly '--row-height': string };
     readonly onScroll: () => void;
   };
-  /** The height of all rows, in pixels. */
   readonly height: ReadonlySignal<number>;
   /** The distance of the first drawn row from the top of the scrolled content, in pixels. */
   readonly top: ReadonlySignal<number>;

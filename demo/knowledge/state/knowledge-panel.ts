@@ -48,7 +48,6 @@ export interface KnowledgePanel {
 
 interface KnowledgePanelOptions {
   readonly control: KnowledgeControl;
-  /** Reads out what has happened. */
   readonly announce: (text: string) => void;
   readonly schedule?: Schedule;
 }

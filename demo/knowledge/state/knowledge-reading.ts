@@ -16,7 +16,6 @@ export interface ReadingPlace {
   readonly contentHash?: string;
 }
 
-/** The file that is open. */
 export interface OpenFile {
   readonly name: string;
   /** Until it was read, nothing is known of it. */
@@ -30,7 +29,6 @@ export interface OpenFile {
   readonly picture?: string;
 }
 
-/** Reading. */
 export interface KnowledgeReading {
   readonly open: ReadonlySignal<OpenFile | undefined>;
   read(name: string, place?: ReadingPlace): Promise<void>;

@@ -3,7 +3,6 @@
 import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { FoundParts, KnowledgeControl } from '../../control/knowledge-control.ts';
 
-/** The search. */
 export interface KnowledgeSearch {
   readonly text: ReadonlySignal<string>;
   /** The files that are searched; all when empty. */

@@ -11,7 +11,6 @@ import { MarkedText } from './marked-text.tsx';
 /** How near the end more is fetched, in pixels. */
 const near = 400;
 
-/** A file as it can be read, opened at the place. */
 export function Reader({ panel, open }: { panel: KnowledgePanel; open: OpenFile }): JSX.Element {
   const { name, file, parts, total, place, problem, picture } = open;
   const scroller = useRef<HTMLDivElement>(null);
@@ -99,7 +98,6 @@ function Head({ panel, open: { name, file } }: { panel: KnowledgePanel; open: Op
   );
 }
 
-/** What was read. */
 function readOf({ read, kind, total }: KnowledgeFile): string {
   if (kind === 'picture') return 'picture';
   return `${read ?? formatCount(total, kind === 'code' ? 'line' : 'passage')} read`;

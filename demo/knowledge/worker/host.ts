@@ -17,11 +17,9 @@ import { createSources } from './sources.ts';
 /** The knowledge, for the page and for agents. */
 export interface KnowledgeHost {
   readonly control: KnowledgeControl;
-  /** Of agents. */
   readonly grounding: Grounding;
 }
 
-/** What the host is made of. */
 export interface KnowledgeHostOptions {
   readonly storage: Storage & Partial<Watchable>;
   /** Makes tabs take turns with indexing; where there is no such thing, they do not. */
@@ -166,7 +164,6 @@ export function fallbackStorage(storage: Storage): FallbackStorage {
   };
 }
 
-/** Returns the guide as files. */
 export function guideFiles(): readonly Upload[] {
   return Object.entries(guideTexts).map(([name, text]) => ({
     name: `Pinnace guide/${name}`,

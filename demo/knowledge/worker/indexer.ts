@@ -10,7 +10,6 @@ import type { KnowledgeSources } from './sources.ts';
 /** Does the work when no other tab does it; ends without it when the signal aborts. */
 export type Exclusively = (work: () => Promise<void>) => Promise<void>;
 
-/** What is being indexed. */
 export interface Indexer {
   /** Starts or continues to index the waiting files. */
   kick(): void;
@@ -40,7 +39,6 @@ trustedTypes?.createPolicy('default', {
   },
 });
 
-/** Creates the indexer. */
 export function createIndexer({ storage, library, sources, exclusively }: IndexerOptions): Indexer {
   let running: { readonly name: string; readonly stop: AbortController; readonly ended: Promise<void> } | undefined;
   let isBusy = false;

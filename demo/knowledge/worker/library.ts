@@ -5,14 +5,12 @@ import type { Watchable } from '../../../src/contracts/index.ts';
 import type { KnowledgeFile } from '../../control/knowledge-control.ts';
 import { createFileContents } from './file-contents.ts';
 
-/** A stored file. */
 export interface FileRecord extends KnowledgeFile {
   /** Of its bytes. */
   readonly hash: string;
   readonly type?: string;
 }
 
-/** The files. */
 export interface Library {
   /** Reads the records, once. */
   ready(): Promise<void>;

@@ -2,15 +2,12 @@
 
 import { sourceIds } from './data-sources.ts';
 
-/** Lines of code in one part. */
 export const linesPerPart = 40;
 
-/** A place in a file of the knowledge. */
 export interface KnowledgePlace {
   readonly file: string;
   /** Which part, from 0. */
   readonly piece: number;
-  /** Of code. */
   readonly lines?: readonly [from: number, to: number];
   /** Of the part's text when it was cited: SHA-256, hexadecimal. */
   readonly contentHash?: string;

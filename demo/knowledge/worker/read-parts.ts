@@ -8,7 +8,6 @@ import type { FileRecord, Library } from './library.ts';
 import { linesPerPart } from './place.ts';
 import { sourceIds } from './data-sources.ts';
 
-/** Which parts. */
 interface PartsWanted {
   readonly file: string;
   readonly from: number;

@@ -8,7 +8,6 @@ import { createGrounding, type Grounding, type Storage } from '../../../src/inde
 import { descriptions, sourceIds } from './data-sources.ts';
 import type { Library } from './library.ts';
 
-/** The sources, and the ways to them. */
 export interface KnowledgeSources {
   readonly grounding: Grounding;
   /** Keeps and forgets parts of documents in both of their sources. */

@@ -9,7 +9,6 @@ import type { Block, Located } from './markdown-types.ts';
 /** How deep quotes and lists are read; deeper ones are text. */
 const maxDepth = 12;
 
-/** Reads all blocks of these lines. */
 export function readBlocks(lines: readonly string[], depth = 0): Block[] {
   return locateBlocks(lines, depth).map(({ block }) => block);
 }

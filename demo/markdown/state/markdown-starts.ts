@@ -17,10 +17,8 @@ export function isBlank(line: string | undefined): boolean {
 
 /** An opening fence: its marks, and what is said about the language. */
 export const fence = /^ {0,3}(`{3,}|~{3,})([^`]*)$/;
-/** The marks of a heading. */
 export const heading = /^ {0,3}(#{1,6})(?=[ \t]|$)/;
 /** A line across. */
 export const rule = /^ {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*$/;
-/** The mark of a quote. */
 export const quote = /^ {0,3}> ?/;
 const interruptingItem = /^ {0,3}(?:[-*+]|1[.)])[ \t]+\S/;

@@ -13,18 +13,15 @@ export interface AppHost {
   readonly writeMessage: (text: string) => boolean;
   /** The height that the app wants, in pixels. */
   readonly resize: (height: number) => void;
-  /** The app wants to be closed. */
   readonly close: () => void;
 }
 
-/** The call that the app shows. */
 export interface ShownCall {
   readonly tool: string;
   readonly input: unknown;
   readonly result: AppResult;
 }
 
-/** The bridge to an app. */
 export interface AppBridge {
   /** Tells the app how the page looks now. */
   setContext(context: Readonly<Record<string, unknown>>): void;

@@ -2,7 +2,6 @@
 
 import { asRecord } from '../../../src/base/is-record.ts';
 
-/** A result for an app. */
 export interface AppResult {
   readonly content: readonly Readonly<Record<string, unknown>>[];
   readonly structuredContent?: Readonly<Record<string, unknown>>;

@@ -11,7 +11,6 @@ export interface Choice {
   readonly label: string;
 }
 
-/** A field of a form. */
 export interface QuestionField {
   readonly name: string;
   readonly label: string;

@@ -7,7 +7,6 @@ import { signInProblem } from './sign-in-words.ts';
 /** `blocked`: the browser opened no window, and the person opens the address. */
 type SignInStep = 'ready' | 'starting' | 'waiting' | 'blocked' | 'finishing' | 'done';
 
-/** The attempt. */
 export interface SignInAttempt {
   readonly step: ReadonlySignal<SignInStep>;
   /** Where the person signs in, when the browser opened no window. */
@@ -22,7 +21,6 @@ export interface SignInAttempt {
 }
 
 interface SignInOptions {
-  /** The host that people sign in at. */
   readonly issuerHost: string;
   readonly start: (redirectUri: string) => Promise<McpSignInStart>;
   readonly finish: (callback: McpSignInCallback) => Promise<void>;

@@ -23,7 +23,6 @@ interface AppFrameProps {
   readonly onTaken: () => void;
 }
 
-/** The heights of the frame, in pixels. */
 const heights = { least: 96, first: 240, most: 480 } as const;
 
 /** An app in its frame, below the name of its server. Its questions are above the frame, which cannot cover them. */

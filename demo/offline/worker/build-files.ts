@@ -1,6 +1,5 @@
 /** The files of a build, for the service worker. */
 
-/** One file of the build. */
 export interface BuiltFile {
   /** Below the page's folder; empty for the page itself, which every file server returns for its folder. */
   readonly path: string;
@@ -8,7 +7,6 @@ export interface BuiltFile {
   readonly integrity: string;
 }
 
-/** The files of a build. */
 export interface Build {
   /** The same for the same files, and another for others. */
   readonly version: string;

@@ -15,7 +15,6 @@ export interface PrecacheOptions {
   readonly hasNewer: () => boolean;
 }
 
-/** The files of one build. */
 export interface Precache {
   /** Fetches every file. Rejects when one is not what it was when it was built: then the server is between two versions. */
   fill(): Promise<void>;
@@ -32,7 +31,6 @@ export interface Precache {
 /** What bundlers call files that never change: builds before this one had such names too. */
 const hashed = /^assets\/[\w.-]+-[\w-]{8}\.\w+$/;
 
-/** Creates the cache of this build. */
 export function createPrecache({ build, scope, caches, fetch, openScripts, hasNewer }: PrecacheOptions): Precache {
   const { origin, pathname: folder } = new URL(scope);
   const prefix = `pinnace ${folder} `;

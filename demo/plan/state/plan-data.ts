@@ -37,7 +37,6 @@ export const PlanQuestion = v.object({
 });
 export type PlanQuestion = v.InferOutput<typeof PlanQuestion>;
 
-/** A plan at one moment. */
 export const PlanView = v.object({
   planId: v.string(),
   state: v.picklist(['new', 'running', 'suspended', 'done', 'failed', 'cancelled']),
@@ -74,7 +73,6 @@ export type PlanReply = v.InferOutput<typeof PlanReply> & {
   readonly isPending?: boolean;
 };
 
-/** A plan in an answer. */
 export interface PlanPart {
   readonly type: 'plan';
   readonly planId: string;
@@ -100,7 +98,6 @@ export function openQuestions({ view, replies }: PlanPart): readonly PlanQuestio
   return view.value.questions.filter(({ ask }) => replies.value[ask]?.isOver !== true);
 }
 
-/** A task, and those that it has given out. */
 export interface TaskNode {
   readonly task: PlanTask;
   readonly children: readonly TaskNode[];

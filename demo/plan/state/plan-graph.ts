@@ -3,7 +3,6 @@
 import type { PlanTask } from './plan-data.ts';
 import { type TaskNode, treeOf } from './plan-data.ts';
 
-/** A task in its place. */
 export interface PlacedTask extends Box {
   readonly node: TaskNode;
   /** Whether it is one of many in a pack, and small. */
@@ -27,7 +26,6 @@ export interface GraphEdge {
   readonly path: string;
 }
 
-/** The graph. */
 export interface PlanGraph {
   /** By their addresses. */
   readonly tasks: readonly PlacedTask[];

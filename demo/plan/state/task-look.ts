@@ -17,7 +17,6 @@ export interface LookedAt {
 
 const ended = { done: 'Done', failed: 'Failed', cancelled: 'Canceled' } as const;
 
-/** The state of the task. */
 export function lookOf(
   { task, children }: TaskNode,
   { view, isAtWork }: Pick<LookedAt, 'view' | 'isAtWork'>,

@@ -11,7 +11,6 @@ const icons: Readonly<Record<Exclude<TaskLook, 'work'>, IconName>> = {
   waits: 'wait',
 };
 
-/** The state of a task as a mark. */
 export function TaskMark({ look }: { look: TaskLook }): JSX.Element {
   return (
     <span class='plan-task-state' data-look={look}>

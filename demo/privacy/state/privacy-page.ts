@@ -6,7 +6,6 @@ import type { parseWhole, WholeReport } from './whole.ts';
 
 type Whole = ReturnType<typeof parseWhole>;
 
-/** What the page does its work with. */
 export interface PrivacyWork {
   takeInventory(): Promise<Inventory>;
   /** Erases everything and returns what was left. Reload the page afterwards. */
@@ -44,7 +43,6 @@ export interface PrivacyPage {
   reload(): void;
 }
 
-/** Creates the page. */
 export function createPrivacyPage(work: PrivacyWork): PrivacyPage {
   const inventory = signal<Inventory | undefined>(undefined);
   const busy = signal<'erase' | 'export' | 'look' | 'import' | undefined>(undefined);

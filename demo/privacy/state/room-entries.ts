@@ -4,13 +4,11 @@ import type { Key } from '../../../src/base/key.ts';
 import type { Change, Entry, Storage } from '../../../src/contracts/storage.ts';
 import type { Room } from './rooms.ts';
 
-/** A key and its value. */
 export type Pair = Pick<Entry, 'key' | 'value'>;
 
 const pageSize = 200;
 const commitSize = 50;
 
-/** Reads all entries of the room. */
 export async function readRoom(storage: Storage, { kinds }: Room): Promise<Pair[]> {
   const all: Pair[] = [];
   for (const kind of kinds) all.push(...await readKind(storage, kind));

@@ -9,7 +9,6 @@ export interface Contact {
   readonly requests: number;
 }
 
-/** What a worker answers. */
 interface Report {
   readonly workerId: string;
   readonly contacts: readonly Contact[];

@@ -14,7 +14,6 @@ export interface TimeSplit {
 export interface Usage {
   readonly key: string;
   readonly name: string;
-  /** Who worked. */
   readonly agentId: string;
   /** The address in its plan of the one who worked, as `1-2`. */
   readonly address?: string | undefined;
@@ -35,7 +34,6 @@ export interface Breakdown {
   readonly steps: readonly Usage[];
 }
 
-/** Returns the breakdown. */
 export function breakdownOf({ roots, endMs }: RunSpans): Breakdown {
   const all = roots.flatMap(within);
   const run = all.find(({ kind }) => kind === 'run');

@@ -2,7 +2,6 @@
 
 import type { Totals } from './totals.ts';
 
-/** One line of a chart. */
 export interface Line {
   readonly label: string;
   /** One for each time; `undefined` where nothing was measured. */

@@ -45,7 +45,6 @@ export interface Console {
   readonly activity: ReadonlySignal<Asked<Activity>>;
   readonly plan: ReadonlySignal<Asked<PlanView> | undefined>;
   readonly views: PlanViews['views'];
-  /** The plan that is open. */
   readonly planId: ReadonlySignal<string | undefined>;
   readonly auditFilter: ReadonlySignal<AuditFilter>;
   readonly audit: ReadonlySignal<
@@ -79,7 +78,6 @@ const mostValues = 60;
 const readEveryMs = 5000;
 /** Rates over less than this would jump. */
 const shortestMs = 1000;
-/** The readings of an hour. */
 const mostReadings = 3_600_000 / readEveryMs;
 const asking = { type: 'asking' } as const;
 
@@ -211,7 +209,6 @@ function viewOf(text: string, before: MetricsView | undefined, at: number): Metr
   return { families, history: new Map(values), totals };
 }
 
-/** Names a series among all. */
 export function historyKey(name: string, labels: Readonly<Record<string, string>>): string {
   return `${name} ${seriesKey(labels)}`;
 }

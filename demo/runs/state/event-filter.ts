@@ -9,7 +9,6 @@ export interface EventFilter {
   readonly text: string;
 }
 
-/** Every event. */
 export const everyEvent: EventFilter = { action: '', text: '' };
 
 /** The places of the events that fit. */

@@ -13,7 +13,6 @@ import { problemOf } from '../../kit/answer-problem.ts';
 /** What is shown of the open run. */
 export type InspectorTab = typeof inspectorTabs[number];
 
-/** All of them. */
 export const inspectorTabs = ['timeline', 'steps', 'events', 'tools', 'prompt', 'usage'] as const;
 
 /** The screen's state, and what can be done in it. */
@@ -46,7 +45,6 @@ export interface Inspector {
   refreshPrompts(): Promise<void>;
   /** What the file of the open run is to hold. */
   toFile(how: { readonly withPrompts: boolean }): Promise<RunFile | undefined>;
-  /** Erases all stored runs. */
   erase(): Promise<void>;
 }
 
@@ -65,7 +63,6 @@ export function createInspector({ control, runAt, announce, now = Date.now }: In
   const tab = signal<InspectorTab>('timeline');
   const problem = signal<string | undefined>(undefined);
   const refusal = signal<ErrorData | undefined>(undefined);
-  /** Looking at a run of an endpoint. */
   let looking = new AbortController();
   let turns = 0;
   let wantedTab: string | undefined;

@@ -8,7 +8,6 @@ import { type RunSpan, type RunSpans, spansOf } from './run-spans.ts';
 import { rowsOf, type SpanRow } from './span-rows.ts';
 import { around, moved, type TimeWindow, zoomed } from './time-window.ts';
 
-/** The open run. */
 export interface OpenedRun {
   /** `file`: it was read from one, and nothing more comes. */
   readonly source: 'worker' | 'endpoint' | 'file';

@@ -1,6 +1,5 @@
 /** Metrics in the text format of Prometheus, read into families: a name, what it is, and a series for each set of labels. */
 
-/** One number. */
 export interface Sample {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;

@@ -6,7 +6,6 @@ import { parseJson } from '../../../src/base/json.ts';
 import { parse } from '../../../src/base/parse.ts';
 import type { Prompt, RunRecord } from '../../control/runs-control.ts';
 
-/** What a file holds. */
 export interface RunFile extends RunRecord {
   /** Present where the person wanted them in it. */
   readonly prompts?: readonly Prompt[] | undefined;
@@ -106,7 +105,6 @@ export function writeRunFile({ head, events, tools, prompts }: RunFile): string 
   return `${JSON.stringify({ format: 'pinnace-run', version: 1, head, events, tools, prompts }, null, 1)}\n`;
 }
 
-/** What the file is called. */
 export function nameOfFile({ agentId, startedAt }: RunFile['head']): string {
   const time = new Date(startedAt).toISOString().slice(0, 19).replaceAll(':', '-');
   return `run-${agentId.replaceAll(/[^\w-]/g, '_').slice(0, 60)}-${time}.json`;

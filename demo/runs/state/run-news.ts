@@ -5,7 +5,6 @@ import { proxy } from 'comlink';
 import type { InspectorControl, RunHead, RunList, RunNews } from '../../control/runs-control.ts';
 import type { OpenedRun } from './opened-run.ts';
 
-/** The news of a screen. */
 export interface RunFeed {
   /** Starts to listen to the worker, unless that has started. */
   watch(): void;

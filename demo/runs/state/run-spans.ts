@@ -24,12 +24,10 @@ export interface RunSpan {
   readonly endMs: number;
   /** The payload summary of its events. */
   readonly facts: Readonly<Record<string, string | number>>;
-  /** The places of its events. */
   readonly events: readonly number[];
   readonly children: readonly RunSpan[];
 }
 
-/** The spans of a run. */
 export interface RunSpans {
   readonly roots: readonly RunSpan[];
   /** By their keys. */

@@ -2,7 +2,6 @@
 
 import type { RunSpan } from './run-spans.ts';
 
-/** A span in its row. */
 export interface SpanRow {
   readonly span: RunSpan;
   readonly depth: number;

@@ -100,7 +100,6 @@ export type ListedRun =
   & {
     /** Who started it, at a server. */
     readonly by?: string;
-    /** The code of its error. */
     readonly error?: string | undefined;
   };
 

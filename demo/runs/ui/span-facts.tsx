@@ -25,7 +25,6 @@ export function SpanFacts({ span }: { span: RunSpan }): JSX.Element {
   );
 }
 
-/** The name of what a span acts on. */
 export function targetOf({ name, target }: Pick<RunSpan, 'name' | 'target'>): string {
   return name === 'model.call' ? nameOfModel(target.id) : target.id;
 }

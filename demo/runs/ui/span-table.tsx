@@ -9,7 +9,6 @@ import { wordOf } from './status.tsx';
 /** Rows that are shown at first, and as many more each time: a table is laid out as a whole. */
 const pageSize = 300;
 
-/** All spans as a table. */
 export function SpanTable({ run }: { run: OpenedRun }): JSX.Element {
   const shown = useSignal(pageSize);
   const rows = rowsOf(run.spans.value.roots, new Set());

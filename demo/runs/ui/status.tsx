@@ -43,12 +43,10 @@ export function RunStatus({ head }: { head: Parameters<typeof stateOfRun>[0] }):
   );
 }
 
-/** The word for a state of a run. */
 export function wordOfRun(state: RunState): string {
   return runLooks[state].word;
 }
 
-/** The word for a status. */
 export function wordOf(status: EventStatus): string {
   return looks[status].word;
 }

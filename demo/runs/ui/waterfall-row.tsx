@@ -17,7 +17,6 @@ interface WaterfallRowProps {
 /** The deepest indentation; deeper rows share it. */
 const deepest = 12;
 
-/** The id of the row at a place. */
 export function rowId(place: number): string {
   return `span-row-${place}`;
 }

@@ -13,7 +13,6 @@ export interface LiveRun {
   readonly record: RunRecord;
   add(event: ObservedEvent): void;
   setTools(tools: RunTools): void;
-  /** It is a fork of the run with this id. */
   setParent(runId: string): void;
   /** It was started by this message of the user. */
   setQuestion(text: string): void;

@@ -3,7 +3,6 @@
 import type { LanguageModel } from '../../../src/contracts/ai-types.ts';
 import type { Prompt, PromptMessage, PromptPart } from '../../control/runs-control.ts';
 
-/** What a model is called with. */
 export type CallOptions = Parameters<LanguageModel['doStream']>[0];
 
 type Message = CallOptions['prompt'][number];

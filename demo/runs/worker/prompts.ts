@@ -55,7 +55,6 @@ async function saidIn(error: unknown): Promise<string | undefined> {
   }
 }
 
-/** Creates the observer of prompts. */
 export function createPrompts(): Prompts {
   const redaction = createRunRedaction();
   let held: Held[] = [];

@@ -8,7 +8,6 @@ import { createDelay } from './delay.ts';
 import { createLiveRun, type LiveRun, resumeLiveRun } from './live-run.ts';
 import type { RunStore, StoredRun } from './run-store.ts';
 
-/** The recorder. */
 export interface Recorder {
   readonly sink: EventSink;
   list(): Promise<RunList>;
@@ -19,10 +18,8 @@ export interface Recorder {
   erase(): Promise<void>;
 }
 
-/** What a recorder works with. */
 interface RecorderOptions {
   readonly store: RunStore;
-  /** The tools of an agent, as its run is assembled of them. */
   readonly toolsOf: (agentId: string) => Promise<RunTools>;
   /** The message that started a run; known once its model was called. */
   readonly questionOf?: (traceId: string) => string | undefined;
@@ -37,7 +34,6 @@ const maxInMemory = 30;
 /** The most events that are written at once: a storage takes 4 MiB. */
 const maxInPart = 2000;
 
-/** A run with what was passed on of it. */
 interface Recording {
   readonly run: LiveRun;
   emitted: number;
@@ -47,7 +43,6 @@ interface Recording {
   hasNewTools: boolean;
 }
 
-/** Creates a recorder. */
 export function createRecorder(
   { store, toolsOf, questionOf, newsEveryMs = 150, writeEveryMs = 1000 }: RecorderOptions,
 ): Recorder {

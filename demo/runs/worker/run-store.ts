@@ -16,7 +16,6 @@ export interface RunStore {
   erase(): Promise<void>;
 }
 
-/** A stored run, with its number of parts. */
 export interface StoredRun extends RunRecord {
   readonly parts: number;
 }
@@ -28,7 +27,6 @@ export interface Added {
   readonly tools?: RunTools | undefined;
 }
 
-/** How much is stored. */
 export interface StoreBounds {
   readonly runs: number;
   /** Over all runs. */
@@ -40,7 +38,6 @@ const pageSize = 200;
 /** The fields that must be there; an older version of the page may have written the rest otherwise. */
 const Head = v.looseObject({ traceId: v.string(), startedAt: v.number(), events: v.number() });
 
-/** Opens the store. */
 export function createRunStore(
   storage: Storage,
   { runs = 50, events = 40_000 }: Partial<StoreBounds> = {},

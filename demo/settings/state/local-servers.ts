@@ -61,7 +61,6 @@ export type LocalState =
   | { readonly type: 'open'; readonly models: readonly string[] }
   | { readonly type: 'refused' | 'key' | 'blocked' | 'absent' };
 
-/** A server with its state. */
 export interface FoundServer {
   readonly server: LocalServer;
   readonly state: LocalState;

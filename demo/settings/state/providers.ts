@@ -1,6 +1,5 @@
 /** Hosted providers that answer web pages (CORS), as of November 2026. */
 
-/** A provider. */
 export interface HostedProvider {
   readonly id: string;
   readonly name: string;
@@ -51,7 +50,6 @@ export const hostedProviders: readonly HostedProvider[] = [
   },
 ];
 
-/** The provider of an address. */
 export function providerAt(baseUrl: string): HostedProvider | undefined {
   const { origin } = URL.parse(baseUrl) ?? {};
   return hostedProviders.find((provider) => new URL(provider.baseUrl).origin === origin);

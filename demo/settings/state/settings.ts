@@ -37,7 +37,6 @@ export type ModelChoice =
     readonly model: string;
     readonly keyless: boolean;
     readonly locked: boolean;
-    /** The key is in the vault. */
     readonly inVault?: boolean | undefined;
   }
   | { readonly type: 'pinnace'; readonly url: string };
@@ -45,7 +44,6 @@ export type ModelChoice =
 /** A model server that was connected before. Its key is in the worker, in the vault, or gone with an earlier visit. */
 export type Connection = v.InferOutput<typeof Connection>;
 
-/** The model settings. */
 export interface Settings {
   readonly choice: ReadonlySignal<ModelChoice>;
   /** The model servers that were connected, the latest first. */
@@ -71,7 +69,6 @@ export interface Settings {
   usePinnace(url: string): Promise<void>;
 }
 
-/** What the settings work on. */
 export interface SettingsOptions {
   readonly control: Pick<RemoteControl, 'useEndpoint' | 'useModel' | 'askServer' | 'connectedEndpoint'>;
   readonly notes: Notes;

@@ -42,7 +42,6 @@ interface ModelChoiceProps {
   readonly states: Partial<Record<Source, string | undefined>>;
 }
 
-/** The choice of who answers. */
 export function ModelChoice({ source, children, states }: ModelChoiceProps): JSX.Element {
   return (
     <fieldset class='model-choice'>

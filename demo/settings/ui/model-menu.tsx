@@ -11,7 +11,6 @@ import { closeOutside, openBelow } from '../../kit/menu.tsx';
 import { oncePer } from '../../kit/hooks/once-per.ts';
 import { modelPlaceOf } from '../state/settings.ts';
 
-/** One line of the menu. */
 interface Row {
   readonly id: string;
   readonly group: string;
@@ -169,7 +168,6 @@ function Refusals({ lists }: { lists: Readonly<Record<string, ServerAnswer>> }):
   );
 }
 
-/** Tries the model in use. */
 function TestModel({ playground: { settings } }: { playground: Playground }): JSX.Element | null {
   const said = useSignal<string | undefined>(undefined);
   const choice = settings.choice.value;

@@ -87,7 +87,6 @@ function cleanPart(part: SharedPart, clean: Clean): SharedPart {
 }
 
 interface KeepOptions {
-  /** The agent that goes on with it. */
   readonly agentId: string;
   readonly now: number;
   readonly createId: () => string;

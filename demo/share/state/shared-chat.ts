@@ -35,7 +35,6 @@ const SharedMessage = v.variant('role', [
   v.object({
     role: v.literal('user'),
     text: v.string(),
-    /** The names of its files. */
     files: v.optional(v.pipe(v.array(name), v.maxLength(mostParts))),
   }),
   v.object({
@@ -122,7 +121,6 @@ function sharedPart(part: Part, { agent, withResults }: ShareOptions): SharedPar
 
 const taskMarks = { done: 'done', failed: 'failed', cancelled: 'canceled', ready: 'not done', waiting: 'not done' };
 
-/** A plan as a list. */
 function planText({ tasks, omitted }: PlanView): string {
   const more = omitted > 0 ? [`- ${omitted} more`] : [];
   return ['Plan:', '', ...tasks.map(({ goal, status }) => `- ${goal} (${taskMarks[status]})`), ...more].join('\n');

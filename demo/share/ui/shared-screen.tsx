@@ -16,7 +16,6 @@ import '../style.css';
 
 /** What came by the link. */
 interface Arrival extends ReadChat {
-  /** As it would be kept. */
   readonly kept: Chat;
 }
 

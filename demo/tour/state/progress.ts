@@ -5,10 +5,8 @@ import { waitingCalls } from '../../chat/state/approval.ts';
 import type { AssistantMessage, ToolPart } from '../../chat/state/message.ts';
 import type { Run } from '../../chat/state/run.ts';
 
-/** What the tour observes of a stop. */
 export interface Observed {
   readonly answer: AssistantMessage;
-  /** Of this visit. */
   readonly run: Run | undefined;
   /** Whether the knowledge is open beside the chat. */
   readonly isReading: boolean;
@@ -24,7 +22,6 @@ export type TourAct = 'leave' | 'read-on' | 'pull' | 'continue';
 /** A stop's progress: `going`, the agent works; `yours`, it is the visitor's turn; `missed`, start again. */
 export interface Progress {
   readonly type: 'ready' | 'going' | 'yours' | 'done' | 'missed';
-  /** In one sentence. */
   readonly say: string;
   /** Where to look: the last element that this selects. */
   readonly look?: string;

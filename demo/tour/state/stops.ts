@@ -19,7 +19,6 @@ import {
   yours,
 } from './progress.ts';
 
-/** One stop. */
 export interface TourStop {
   readonly id: string;
   readonly title: string;

@@ -3,7 +3,6 @@
 import * as v from 'valibot';
 import type { Notes } from '../../storage/notes.ts';
 
-/** How many stops there are. */
 export const stopCount = 9;
 
 const TourNote = v.object({
@@ -23,7 +22,6 @@ export function readTour(notes: Notes): TourNote | undefined {
   return notes.read('tour', TourNote);
 }
 
-/** Remembers it. */
 export function writeTour(notes: Notes, note: TourNote): void {
   notes.write('tour', note);
 }

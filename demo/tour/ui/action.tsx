@@ -8,7 +8,6 @@ interface ActionProps {
   readonly isOff?: boolean;
 }
 
-/** A button of the tour. */
 export function Action({ testId, label, onClick, isPrimary = false, isOff = false }: ActionProps): JSX.Element {
   return (
     <button

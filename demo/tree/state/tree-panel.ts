@@ -43,7 +43,6 @@ export interface TreePanel {
   readonly scroll: ReadonlySignal<Scroll | undefined>;
   readonly finding: TreeFinding;
   open(): Promise<void>;
-  /** Which rows are in sight. */
   look(sight: Sight): void;
   row(rank: number): PanelRow | undefined;
   /** Moves to the row with this rank. */
@@ -168,7 +167,6 @@ export function createTreePanel({ control, announce }: TreePanelOptions): TreePa
   };
 }
 
-/** The search. */
 interface TreeFinding {
   readonly query: Signal<string>;
   /** What was found; `undefined` without a text. */

@@ -3,12 +3,10 @@
 import type { TreePanel } from '../state/tree-panel.ts';
 import type { PanelRow } from '../../control/tree-control.ts';
 
-/** Starts to rename. */
 export function rename(panel: TreePanel, { nodeId }: PanelRow): void {
   panel.write(nodeId);
 }
 
-/** Returns the node the name that was written. */
 export async function setName(panel: TreePanel, { nodeId, name }: PanelRow, written: string): Promise<void> {
   const versionToken = panel.writing.value?.versionToken;
   panel.write(undefined);
@@ -38,7 +36,6 @@ export async function toggleDone(panel: TreePanel, { nodeId, payloadType, state 
   await panel.change('update_payload_property', { nodeId, propertyName: 'done', newValue: state !== 'done' });
 }
 
-/** Moves a node among its siblings. */
 export async function moveBy(panel: TreePanel, { nodeId, parentId, position, siblings }: PanelRow, by: 1 | -1) {
   const index = position + by;
   if (parentId === null || index < 0 || index >= siblings) return;

@@ -10,7 +10,6 @@ export type TreeKeys = (event: KeyboardEvent, rowsInSight: number) => boolean;
 /** Letters typed in this time are one word. */
 const wordMs = 700;
 
-/** Creates the keys of a panel. */
 export function createTreeKeys(panel: TreePanel, now: () => number = Date.now): TreeKeys {
   let [typed, at] = ['', 0];
   return (event, rowsInSight) => {

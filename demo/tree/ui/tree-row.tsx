@@ -4,7 +4,6 @@ import type { Activity, PanelRow } from '../../control/tree-control.ts';
 import { Icon, type IconName } from '../../kit/icon.tsx';
 import type { DropPlace } from './edits.ts';
 
-/** What can be done with a row. */
 export interface RowActions {
   readonly onChoose: (rank: number) => void;
   readonly onToggle: (row: PanelRow) => void;
@@ -36,7 +35,6 @@ export function rowId(rank: number): string {
   return `tree-row-${rank}`;
 }
 
-/** One node. */
 export function TreeRow(props: TreeRowProps): JSX.Element {
   const { row, rank, isEmpty, isActive, isCut, isWriting, dropPlace, mark, actions } = props;
   const { name, depth, childrenCount, isExpanded, payloadType, state } = row;

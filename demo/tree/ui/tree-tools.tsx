@@ -84,7 +84,6 @@ const buttons: readonly ToolButton[] = [
   },
 ];
 
-/** What can be done with the active row. */
 export function TreeTools({ panel }: { panel: TreePanel }): JSX.Element {
   const row = panel.row(panel.active.value?.rank ?? -1);
   return (

@@ -29,7 +29,6 @@ export interface TreeHost {
   ) => Promise<TreeOutcome>;
 }
 
-/** What the host is made of. */
 export interface TreeHostOptions {
   readonly storage: Storage & Partial<Watchable>;
   /** The runtime that authorizes and audits changes by hand. Called lazily. */

@@ -6,7 +6,6 @@ import { type Activities, createActivities } from './activities.ts';
 import type { Activity, PanelRow, RowsPage, RowsWanted, TreeStatus } from '../../control/tree-control.ts';
 import { createFinder, type Finder } from './find.ts';
 
-/** The person at the page. */
 export const person = 'you';
 
 /** A tree, and what the panel needs of it. */

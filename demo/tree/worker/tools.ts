@@ -8,7 +8,6 @@ import type { TreeOutcome } from '../../../src/tree/index.ts';
 // Recorded, so that the tree's code is loaded with the first call. `npx vitest run --project=dom test/demo/tree -u` records it again.
 import definitions from './tool-definitions.json' with { type: 'json' };
 
-/** Who works with these tools. */
 export const treeAgentId = 'bosun';
 
 /** Calls a tool at the tree of a tenant, for one of its principals: view, rate and undo are that principal's. */
@@ -17,7 +16,6 @@ export type CallTree = (
   call: { readonly tool: string; readonly input: unknown; readonly subject?: string },
 ) => Promise<TreeOutcome>;
 
-/** Returns the seventeen tools. */
 export function sampleTreeTools(callTree: CallTree): Tool[] {
   return v.parse(v.array(ToolDefinition), definitions).map((definition) => ({
     definition: { ...definition, title: titleOf(definition.name) },

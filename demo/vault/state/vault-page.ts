@@ -5,7 +5,6 @@ import type { SignInControl, SignInRow, VaultControl, VaultState } from '../../c
 import type { Answer } from '../../control/answer.ts';
 import { problemOf } from '../../kit/answer-problem.ts';
 
-/** The page. */
 export interface VaultPage {
   /** `undefined` until the first answer. */
   readonly state: ReadonlySignal<VaultState | undefined>;

@@ -10,7 +10,6 @@ import { sealSecret } from '../../mcp/seal-secret.ts';
 import { answer } from '../../control/answer.ts';
 import type { VaultControl, VaultState } from '../../control/registry-control.ts';
 
-/** What is needed of a vault. */
 export type HostedVault = Pick<Vault, 'unlock' | 'lock' | 'set' | 'bind' | 'remove' | 'list' | 'resolve'>;
 
 /** The secrets, for the runtime and for the page. */
@@ -20,7 +19,6 @@ interface VaultHost {
 }
 
 interface VaultHostOptions {
-  /** Fetches the vault. */
   readonly load: () => Promise<HostedVault>;
   /** Secrets that are not in the vault, by their ids. */
   readonly own: ReadonlySet<string>;

@@ -123,7 +123,6 @@ function Prompts({ agent, chat, playground, isPicked }: PromptsProps): JSX.Eleme
 /** A message that runs with one click. */
 interface Highlight {
   readonly agentId: string;
-  /** What the answer shows. */
   readonly shows: string;
   readonly text: string;
 }

@@ -13,7 +13,6 @@ export interface Piece {
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
-/** How a file is read. */
 export interface ReadOptions {
   /** About how long a piece is, in characters. */
   readonly length: number;
@@ -22,7 +21,6 @@ export interface ReadOptions {
   readonly budget: TextBudget;
 }
 
-/** A line with its number. */
 export interface NumberedLine {
   readonly text: string;
   readonly number: number;

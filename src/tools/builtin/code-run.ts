@@ -26,7 +26,6 @@ const guide =
   '`code`. No imports, network or types.';
 const findGuide = ' `tools.tool_find({ query })` returns signatures of more tools; call them by name.';
 
-/** Creates the tool. */
 export function codeRunTool(): Tool {
   const tool = defineValibotTool({
     id: codeRunId,

@@ -179,7 +179,6 @@ export interface Matchers {
   get(pattern: string): Matcher;
 }
 
-/** Steps of all machines of one schema. */
 const mostSteps = 20_000;
 
 /**

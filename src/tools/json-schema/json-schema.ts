@@ -68,7 +68,6 @@ const visitsOfTurn = 2_000;
 /** A check under way. */
 interface Run {
   readonly evaluation: Evaluation;
-  /** The next turn starts. */
   readonly startTurn: () => void;
 }
 

@@ -31,7 +31,6 @@ export interface Context {
   /** The schema and its parts by their addresses. */
   readonly parts: Readonly<Record<string, Schema | boolean>>;
   readonly matcher: (pattern: string) => Matcher;
-  /** Steps of patterns. */
   readonly patternWork: Work;
   /** Whether the text is of the format; a format that is not known holds of all. */
   readonly isOfFormat: (format: string, text: string) => boolean;
@@ -62,7 +61,6 @@ export function addUpTo(list: Failure[], more: readonly Failure[]): void {
   for (let at = 0; at < more.length && list.length < mostFailures; at++) list.push(more[at]!);
 }
 
-/** Collects what the keywords of one schema find. */
 export class Findings implements EvaluateOptions {
   readonly schema: Schema;
   readonly at: string;

@@ -6,7 +6,6 @@ import { agent, mcpServer, provider, tool, tools } from '../../fixtures/records.
 const url = 'https://control.example/v1';
 const token = 'control-token-42';
 
-/** A control plane that keeps the records of one revision. */
 function controlPlane(records: Readonly<Record<string, unknown>>, revision: () => number): FakeFetch {
   return fakeFetch((request) => {
     const etag = `"r${revision()}"`;

@@ -28,7 +28,6 @@ function workbook(rows: string, more: Parts = {}, properties = ''): Promise<stri
   });
 }
 
-/** The parts of a workbook with one sheet. */
 function sheetOf(rows: string, more: Parts = {}): Record<string, string> {
   return {
     'xl/workbook.xml': '<workbook><sheets><sheet name="Tides" r:id="r1"/></sheets></workbook>',

@@ -21,7 +21,6 @@ const shapes: Readonly<Record<string, () => number[]>> = {
     ),
 };
 
-/** The vector at length one. */
 function unitOf(vector: readonly number[]): number[] {
   const length = Math.hypot(...vector);
   return vector.map((value) => value / length);

@@ -12,7 +12,6 @@ import {
 import { lastData } from '../../fixtures/runtime.ts';
 import type { Storage } from '../../../src/index.ts';
 
-/** A world with a grant that is due for a refresh. */
 async function due(options: Parameters<typeof signInWorld>[0] = {}) {
   let now = Date.now();
   const world = await signInWorld({ now: () => now, ...options });

@@ -18,7 +18,6 @@ export function fakeFetch(answer: (request: Request) => Response | Promise<Respo
   };
 }
 
-/** An answer of JSON. */
 export function json(data: unknown, init?: ResponseInit): Response {
   return new Response(JSON.stringify(data), init);
 }

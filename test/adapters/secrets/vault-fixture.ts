@@ -13,7 +13,6 @@ export function freshName(): string {
   return `test-${crypto.randomUUID()}`;
 }
 
-/** Opens and unlocks a vault. */
 export async function openVault(name: string = freshName(), indexedDB?: IDBFactory): Promise<Vault> {
   const vault = vaultSecrets({ name, unboundSecrets: 'allow', ...(indexedDB && { indexedDB }) });
   await vault.unlock(passphrase);
@@ -67,7 +66,6 @@ export function stallingFactory(): { factory: IDBFactory; stall: () => void } {
   };
 }
 
-/** A factory that throws an error of this name. */
 export function throwingFactory(name: string): IDBFactory {
   const open = (): never => {
     throw new DOMException('refused', name);

@@ -261,7 +261,6 @@ async function measureSource(): Promise<Row[]> {
   ];
 }
 
-/** The turns of a worker that does what the one of a page does. */
 async function measureWorker(): Promise<Row[]> {
   const worker = new Worker(new URL('turns-worker.ts', import.meta.url));
   const [{ indexing, asking }] = await once(worker, 'message') as [WorkerTurns]; // safe: what it posts

@@ -7,7 +7,6 @@ import { PerformanceObserver } from 'node:perf_hooks';
 import process from 'node:process';
 import { setImmediate } from 'node:timers';
 
-/** The measured turns. */
 export interface SeenTurns {
   /** CPU milliseconds of the longest turn, with the garbage that was collected in it. */
   readonly longest: number;

@@ -4,7 +4,6 @@ import { parentPort } from 'node:worker_threads';
 import { textQueries, textsOf } from './data.ts';
 import { type SeenTurns, watchTurns } from './turn-watch.ts';
 
-/** What the worker posts. */
 export interface WorkerTurns {
   readonly indexing: SeenTurns;
   readonly asking: SeenTurns;

@@ -35,7 +35,6 @@ export interface Subject {
   readonly settle?: () => Promise<void>;
 }
 
-/** A subject whose runs can be replayed. */
 export interface RecordingSubject extends Subject {
   /** Runs to the end. Returns the function that replays the run. */
   readonly record: (model: LanguageModel) => Promise<() => Promise<Bytes>>;

@@ -2,7 +2,6 @@
 
 import { textSource } from '../../../adapters/grounding/text.ts';
 
-/** What the worker loads. */
 export interface IndexedTexts {
   readonly items: readonly { readonly id: string; readonly title: string; readonly text: string }[];
   readonly queries: readonly string[];

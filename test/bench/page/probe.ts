@@ -45,7 +45,6 @@ export async function measurePage(page: Page, act: () => Promise<void>): Promise
   return { ...await page.evaluate(end), longestWorkMs: longest, workMs: work, tookMs };
 }
 
-/** Runs in the page. */
 function startProbe(): void {
   const probe: Probe = { longTasks: [], interactions: new Map(), frames: [] };
   (globalThis as Probed).probe = probe;

@@ -61,7 +61,6 @@ function markStart(): void {
   }).observe(document, { childList: true, subtree: true });
 }
 
-/** Runs in the page. */
 function marks(): Record<string, number> {
   return Object.fromEntries(performance.getEntriesByType('mark').map(({ name, startTime }) => [name, startTime]));
 }

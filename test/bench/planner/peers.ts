@@ -17,7 +17,6 @@ type Untyped = any;
 /** Runs so many tasks, or a tree of agents with so many children each and three levels. Returns the number of leaves. */
 export type Run = (count: number) => Promise<number>;
 
-/** What the peers can do of the work. */
 export interface Peers {
   readonly flat: Readonly<Record<string, Run>>;
   readonly nested: Readonly<Record<string, Run>>;

@@ -5,7 +5,6 @@ import type { ActionInput, RunAgent } from '../../../src/planner/index.ts';
 import { createPlanner, localPrincipal, type Storage } from '../../../src/index.ts';
 import { answer, parallelism } from './peers.ts';
 
-/** The caller. */
 export const me = localPrincipal();
 
 /** Does one task with an answer of the model. */

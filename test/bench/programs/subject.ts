@@ -83,7 +83,6 @@ function isOfProgram([first]: readonly Source[]): boolean {
 
 const answer = says('The open orders come to 180 euros in all.');
 
-/** The script of a program. */
 export function program(code: string): readonly Source[] {
   return [callsTools({ tool: 'code_run', input: { code }, id: idOf(0) }), answer];
 }

@@ -3,7 +3,6 @@
 import { quantile } from '../measure.ts';
 import { createEventQueue, type EventQueue } from './event-queue.ts';
 
-/** What one run costs, as measured. */
 export interface RunCost {
   /** CPU from the request to the first byte, and from there to the end. */
   readonly startCpuMs: number;
@@ -43,7 +42,6 @@ export interface Scenario {
   readonly seed: number;
 }
 
-/** The outcome of a simulation. */
 export interface Outcome {
   readonly started: number;
   /** Those that were streaming at the end have not ended. */

@@ -11,7 +11,6 @@ function row(figure: string, us: number, most: number): Row {
   return { figure, value: `${us.toFixed(1)} us`, bar: `<= ${most} us`, met: us <= most };
 }
 
-/** Measures and reports. */
 export async function measureOwn({ name, rows }: BenchTree, isLarge: boolean): Promise<void> {
   const tree = createTree({ payloadTypes: { item: v.looseObject({}) }, rows, source: 'trusted' });
   const view = tree.view({ defaultExpanded: true });

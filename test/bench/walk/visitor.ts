@@ -2,7 +2,6 @@
 
 import type { Locator, Page } from 'playwright';
 
-/** The person. */
 export interface Visitor {
   readonly page: Page;
   click(target: Locator): Promise<void>;

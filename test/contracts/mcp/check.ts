@@ -28,7 +28,6 @@ export interface McpConnectorCheck {
 /** Where the server of the checks is. */
 export const serverUrl = 'https://tools.example.com/mcp?team=1';
 
-/** The secret of the checks. */
 export const secret = new Secret({
   id: 'tools-key',
   version: '1',
@@ -61,7 +60,6 @@ export function echoing(text: string, overrides: Partial<McpCall> = {}): McpCall
   return { name: 'echo', input: { text }, definition: echo, signal, timeoutMs: 20_000, ...overrides };
 }
 
-/** Returns all tools of a connection. */
 export function list(connection: McpConnection): Promise<readonly unknown[]> {
   return connection.listTools({ signal: new AbortController().signal });
 }

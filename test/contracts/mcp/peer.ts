@@ -3,7 +3,6 @@
 /** The protocol: `legacy` up to 2025-11-25 with sessions, `modern` 2026-07-28 without. */
 export type Era = 'legacy' | 'modern';
 
-/** A message that the peer received. */
 export interface PeerMessage {
   readonly request: Request;
   readonly id?: string | number;
@@ -19,9 +18,7 @@ export type Answer = (message: PeerMessage) => Response | undefined | Promise<Re
 export interface Peer {
   readonly handle: (request: Request) => Promise<Response>;
   readonly received: readonly PeerMessage[];
-  /** The messages of one method. */
   of(method: string): readonly PeerMessage[];
-  /** Forgets all sessions. */
   forget(): void;
 }
 

@@ -34,7 +34,6 @@ const refuses: Answer = () =>
 const redirects: Answer = () => new Response(serverText, { status: 307, headers: { location: bait } });
 const hello: Answer = () => new Response(serverText, { headers: { 'content-type': 'text/html' } });
 
-/** The checks. */
 export const refusingChecks: readonly McpConnectorCheck[] = [
   {
     name: "sends requests only to the server's own URL, with the secret",

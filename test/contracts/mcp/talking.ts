@@ -4,7 +4,6 @@ import { assert, assertEqual } from '../assert.ts';
 import { connect, echoing, list, type McpConnectorCheck, secret, server } from './check.ts';
 import { about, createPeer, echo, event, events, listFields, result } from './peer.ts';
 
-/** The checks. */
 export const talkingChecks: readonly McpConnectorCheck[] = [
   {
     name: "connects, and returns the revision and the server's description",

@@ -36,7 +36,6 @@ export interface SecretsCheck<Opened extends OpenSecrets = OpenSecrets> {
   readonly run: (subject: SecretsSubject<Opened>) => Promise<void>;
 }
 
-/** The origin that receives secrets in the checks. */
 export const origin = 'https://api.example.com';
 
 /** The caller of the checks, and the origin that it uses. */

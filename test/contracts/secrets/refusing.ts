@@ -26,7 +26,6 @@ export const denyingChecks: readonly SecretsCheck<DeniableSecrets>[] = [
   },
 ];
 
-/** The checks of sources that wait. */
 export const waitingChecks: readonly SecretsCheck<WaitingSecrets>[] = [
   {
     name: "rejects with the signal's reason if that is a PinnaceError",

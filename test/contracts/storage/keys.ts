@@ -52,7 +52,6 @@ const invalid: readonly unknown[] = [
   Array.from({ length: 171 }, () => 1),
 ];
 
-/** The checks of keys. */
 export const keyChecks: readonly StorageCheck[] = [
   {
     name: 'separates keys with any content',

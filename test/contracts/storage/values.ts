@@ -6,7 +6,6 @@ import { listAll, mustGet, put, type StorageCheck } from './check.ts';
 /** 4,000,000 bytes as UTF-8. */
 const longText = '漢字😀'.repeat(400_000);
 
-/** The checks of values. */
 export const valueChecks: readonly StorageCheck[] = [
   {
     name: 'stores every kind of value',

@@ -19,7 +19,6 @@ import { clientId, createLoginKey, type ShopLoginOptions, startShopLogin } from 
 const words = Array.from({ length: 30 }, (_, i) => `w${i} `);
 const rights = { agents: ['helper'], scopes: ['run:create', 'run:read'] } as const;
 
-/** What a page of these tests has. */
 declare const window: Window & typeof globalThis & {
   createClient: typeof createClient;
   client: Client;

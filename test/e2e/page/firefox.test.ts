@@ -26,7 +26,6 @@ async function isTooWide(page: Page): Promise<boolean> {
   return await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
 }
 
-/** Connects a model of this server. */
 async function connectModel(page: Page, url: string): Promise<void> {
   await page.getByTestId('model-badge').click();
   await page.getByTestId('settings-endpoint').check();
@@ -37,7 +36,6 @@ async function connectModel(page: Page, url: string): Promise<void> {
   await page.getByTestId('settings-dialog').waitFor({ state: 'detached' });
 }
 
-/** Opens the vault, which a passphrase opens. */
 async function openVault(page: Page): Promise<void> {
   await page.getByTestId('registry-tab-vault').click();
   await page.getByTestId('vault-passphrase').fill('correct horse');

@@ -5,7 +5,6 @@ import { send, usePlayground } from '../../tools/browsers/playground.ts';
 const playground = usePlayground();
 const { shoot } = playground;
 
-/** Opens the playground with the agent that plans. */
 async function open(look: Parameters<typeof playground.open>[0] = {}): ReturnType<typeof playground.open> {
   const opened = await playground.open({ height: 900, ...look });
   await opened.page.locator('[data-testid=agent-card][data-agent=commodore]').click();

@@ -10,7 +10,6 @@ import { callTool } from '../../fixtures/tools/tool-call.ts';
 
 const docs = join(import.meta.dirname, '../../../docs');
 
-/** Ordinary questions, with a page that has the answer. */
 const answered: readonly (readonly [question: string, page: string])[] = [
   ['How do I continue a stream after the connection broke?', 'runs.md'],
   ['Which header makes a repeated request safe?', 'runs.md'],

@@ -34,7 +34,6 @@ interface Query {
   readonly isBroken: boolean;
 }
 
-/** Reads a query as Prometheus does. */
 function readQuery(expr: string): Query {
   const plain = expr.replaceAll('$__rate_interval', '5m');
   const found = { metrics: [] as string[], labels: [] as string[], isBroken: false };

@@ -15,7 +15,6 @@ import { findCabin, giveCabin } from '../../../demo/examples/tool.ts';
 import { createRuntime, type EventSink, type PlanningRuntime } from '../../../src/index.ts';
 import { groundingContract, type GroundingSubject } from '../../contracts/grounding.ts';
 
-/** The ship of the examples. */
 function ship(sinks: readonly EventSink[] = []): PlanningRuntime {
   const entryTools = ['cabin_find', 'cabin_give'];
   const catalog = staticCatalog({

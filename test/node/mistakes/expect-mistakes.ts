@@ -3,7 +3,6 @@
 import { describe, expect, it } from 'vitest';
 import { PinnaceError } from '../../../src/base/errors.ts';
 
-/** What is wrong, the call, and the message. */
 export type Mistake = readonly [title: string, call: () => unknown, message: string];
 
 /** Lists the mistakes of an entry as tests: each is an `invalid_argument` with the whole message, unless `code` says otherwise. */

@@ -85,7 +85,6 @@ function oneInstance(options: { readonly onEndCommitted?: () => Promise<unknown>
   return { runtime, letEnd: gate.resolve, close };
 }
 
-/** Starts a run that waits for its end, and reads it. */
 async function readUntilItsEnd(runtime: HostedRuntime) {
   const { runId, ended } = await runtime.start(runRequest(), me, {});
   const reached = Promise.withResolvers<void>();

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createReport, type ErrorKind } from '../../../src/events/report.ts';
 
-/** A report, and the kinds and causes that it has passed on. */
 function recorded() {
   const passed: [ErrorKind, unknown][] = [];
   return { passed, report: createReport((cause, { kind }) => void passed.push([kind, cause])) };

@@ -54,7 +54,6 @@ async function itemsOf(storage: Storage): Promise<string[]> {
   return all;
 }
 
-/** A storage in which something is done to the commit of this number. */
 function faulty(fault: (commit: () => ReturnType<Storage['commit']>, count: number) => ReturnType<Storage['commit']>) {
   const storage = memoryStorage();
   let count = 0;

@@ -36,7 +36,6 @@ async function summaryOfCall(input: object, { tenant = 'local', ...options }: Gi
   return { ...readSummary(call!.payloadSummary), text: JSON.stringify(events) } as Record<string, string | number>;
 }
 
-/** A storage whose reads of the key fail. */
 function withoutKey(): Storage & { reads: number } {
   const inner = memoryStorage();
   return {

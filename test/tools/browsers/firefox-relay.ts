@@ -5,7 +5,6 @@
  * command that Firefox lacks, and needs a name for each download. It reads the relay's address from the standard output.
  */
 
-/** The fields of a message that the relay reads. */
 interface Message {
   readonly id?: number;
   readonly method?: string;

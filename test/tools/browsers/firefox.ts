@@ -9,7 +9,6 @@ import { type Browser, firefox, type LaunchOptions } from 'playwright';
 export const firefoxPath: string | undefined = [process.env['FIREFOX_PATH'], '/usr/bin/firefox-esr', '/usr/bin/firefox']
   .find((path) => path && existsSync(path));
 
-/** Playwright launch options for it. */
 export const firefoxOptions: LaunchOptions = {
   channel: 'moz-firefox',
   executablePath: join(import.meta.dirname, 'firefox-relay.ts'),

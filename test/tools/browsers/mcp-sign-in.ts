@@ -28,7 +28,6 @@ interface SignInOptions {
   readonly issuer: string;
   /** With what is on the page at that time. */
   readonly onStep?: (step: 'form' | 'report' | 'approved') => Promise<void>;
-  /** What is true of the window of the sign-in. */
   readonly onWindow?: (window: Page) => Promise<void>;
 }
 

@@ -8,7 +8,6 @@ import { chromium } from './chromium.ts';
 import { type ContextOptions, newPlaygroundContext } from './context.ts';
 import { launchFirefox } from './firefox.ts';
 
-/** How the window is. */
 interface Look {
   readonly width?: number;
   readonly height?: number;
@@ -23,7 +22,6 @@ interface OpenPage {
   readonly strangers: string[];
 }
 
-/** What tests do with the playground. */
 interface Playground {
   /** A browser without anything stored; close it, or leave it to the end. */
   readonly newContext: (look?: ContextOptions) => Promise<BrowserContext>;

@@ -4,7 +4,6 @@ import type { Page } from 'playwright';
 import type { Frame } from './animated-webp.ts';
 import { choose } from '../screens/ways.ts';
 
-/** The size of the film, in pixels. */
 export const filmSize = { width: 800, height: 560 };
 
 const frameMs = 120;

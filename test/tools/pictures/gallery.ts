@@ -71,7 +71,6 @@ function showFocus(): void {
   (document.activeElement as { scrollIntoViewIfNeeded?(): void } | null)?.scrollIntoViewIfNeeded?.(); // Chromium has it
 }
 
-/** The page that lists them. */
 export function galleryPage(): string {
   const row = ({ name, title, isNarrow = false }: NamedScreen): string => {
     const at = (kind: string): string => `pictures/screens/${name}${kind}.webp`;

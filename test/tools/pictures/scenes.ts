@@ -13,7 +13,6 @@ export interface Scene {
   readonly go: (page: Page) => Promise<void>;
 }
 
-/** Every picture. */
 export const scenes: readonly Scene[] = [
   {
     name: 'tree',

@@ -5,7 +5,6 @@ import { globSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 
-/** The version that Deno Deploy runs. */
 export const hostedVersion = '2.5.7';
 
 const folder = join(import.meta.dirname, `../../../node_modules/.cache/deno-${hostedVersion}`);

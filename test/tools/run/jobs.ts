@@ -12,7 +12,6 @@ export interface Job {
   readonly after?: string;
 }
 
-/** How a job ended. */
 export interface JobResult {
   readonly name: string;
   readonly status: 'passed' | 'failed' | 'skipped';

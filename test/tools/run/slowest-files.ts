@@ -4,7 +4,6 @@ import type { Reporter, TestModule } from 'vitest/node';
 
 const shown = 10;
 
-/** Creates the reporter. */
 export function slowestFiles(): Reporter {
   return {
     onTestRunEnd(modules) {

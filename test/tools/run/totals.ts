@@ -9,7 +9,6 @@ const cache = 'node_modules/.cache';
 const checksFile = join(cache, 'failed-checks.json');
 const defaultFolder = join(cache, 'tests');
 
-/** The results of one test file. */
 export interface FileResults {
   readonly file: string;
   readonly passed: number;
@@ -45,7 +44,6 @@ export interface Totals {
 /** The entry of errors that no test caught. */
 export const unhandled = '(outside of tests)';
 
-/** Opens the results in a folder. */
 export function openTotals(folder: string = defaultFolder): Totals {
   const endsFile = join(folder, 'ends.json');
   const file = (project: string, run: Run = 'first'): string => join(folder, run, `${project}.json`);

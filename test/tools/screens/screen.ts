@@ -57,12 +57,10 @@ type State =
   | `server-${'none' | 'plan' | 'refused' | 'unreachable'}`
   | `failure-${'screen' | 'storage' | 'key'}`;
 
-/** The name of a screen. */
 export type ScreenName = NamedScreen | State;
 
 /** What a way may need to know. */
 export interface Whereabouts {
-  /** The address of the playground. */
   readonly playground: string;
   /** The address of a Pinnace endpoint that knows the playground. */
   readonly endpoint: string;

@@ -15,7 +15,6 @@ const shared = {
   agents: [{ id: 'own', name: 'Own', providerId: 'lab', instructions: 'Be kind.' }],
 };
 
-/** A chat with a tool call. */
 const sharedChat = {
   format: 'pinnace-chat',
   formatVersion: 1,

@@ -66,7 +66,6 @@ export async function serveWithEndpoint(outDir: string): Promise<Served> {
   };
 }
 
-/** Chooses the endpoint in the settings of the page. */
 export async function chooseEndpoint(page: Page, url: string): Promise<void> {
   await page.getByTestId('model-badge').click();
   await page.getByTestId('settings-pinnace').check();

@@ -15,12 +15,10 @@ export const etcdProgram: string | undefined = process.env['ETCD'] ??
 /** What the storage asks etcd to be started with. */
 export const roomForCommits = ['--max-txn-ops', '256', '--max-request-bytes', '8388608'];
 
-/** A running cluster. */
 export interface EtcdCluster {
   readonly endpoints: readonly string[];
   /** Sends a signal to a node: `SIGSTOP` makes it silent, `SIGCONT` brings it back. */
   signal(node: number, name: NodeJS.Signals): void;
-  /** The number of the node that leads. */
   leader(): Promise<number>;
   /** Starts a node again that has ended, with its data. */
   start(node: number): void;

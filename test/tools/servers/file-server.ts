@@ -5,7 +5,6 @@ import { createServer } from 'node:http';
 import { extname, join } from 'node:path';
 import { closeServer, listen, type TestServer } from './http-server.ts';
 
-/** The server, and the requests that it received. */
 interface FileServer extends TestServer {
   /** The methods and paths of requests, relative to the folder. */
   readonly requests: readonly string[];

@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Server as SocketServer } from 'node:net';
 
-/** A running server. */
 export interface TestServer {
   readonly url: string;
   close(): Promise<void>;

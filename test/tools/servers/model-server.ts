@@ -15,7 +15,6 @@ interface ModelServerOptions {
   readonly refuses?: readonly [status: number, message: string];
 }
 
-/** A running server. */
 export interface ModelServer {
   readonly origin: string;
   /** `METHOD /path` of each request, without preflights. */

@@ -7,12 +7,10 @@ import { Provider } from 'oidc-provider';
 import { closeServer, corsHeaders, listen } from './http-server.ts';
 import { mcpListener } from './mcp-listener.ts';
 
-/** The running servers. */
 export interface OAuthServers {
   readonly issuer: string;
   /** The address of the MCP server. */
   readonly mcpUrl: string;
-  /** The names of the tools that were called. */
   readonly calls: readonly string[];
   /** The grant types of the token requests that succeeded. */
   readonly grants: readonly string[];

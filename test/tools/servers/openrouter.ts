@@ -8,7 +8,6 @@ import { type ModelServer, startModelServer } from './model-server.ts';
 /** A running stand-in. */
 export interface OpenRouter {
   readonly origin: string;
-  /** The keys that it has given. */
   readonly keys: ReadonlySet<string>;
   close(): void;
 }

@@ -8,7 +8,6 @@ import type { ConnectPostgres } from '../../../adapters/storage/postgres-client.
 import { freePorts } from './free-ports.ts';
 import { killServer, launchServer, ownerOf, runProgram } from './postgres-server.ts';
 
-/** A running pair. */
 export interface PostgresPair {
   /** Connects to whichever of the two is the primary. */
   readonly connect: ConnectPostgres;

@@ -12,12 +12,10 @@ import type { ConnectPostgres } from '../../../adapters/storage/postgres-client.
 /** Where the server's programs are; `undefined` where PostgreSQL is not installed. */
 export const postgresPrograms: string | undefined = globSync('/usr/lib/postgresql/*/bin').toSorted().at(-1);
 
-/** A running server. */
 export interface PostgresServer {
   readonly connect: ConnectPostgres;
   /** Connects by another socket, which leads to the server's, with one connection. */
   readonly connectBy: (socket: string) => ConnectPostgres;
-  /** The path of its socket. */
   readonly socket: string;
   /** Ends it, and resolves when the process has exited. It can be started again. */
   readonly kill: (how: Ending) => Promise<void>;

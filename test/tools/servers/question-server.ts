@@ -5,7 +5,6 @@ import { inputRequired, Server as McpServer } from '@modelcontextprotocol/server
 import { closeServer, corsHeaders, listen, type TestServer } from './http-server.ts';
 import { mcpListener } from './mcp-listener.ts';
 
-/** The server, and what it was answered. */
 export interface QuestionServer extends TestServer {
   readonly answers: readonly unknown[];
 }

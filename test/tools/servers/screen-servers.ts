@@ -17,7 +17,6 @@ export interface ScreenServers {
   readonly signIn: () => Promise<{ readonly url: string; readonly issuer: string }>;
   /** A model server that asks each request to wait. */
   readonly busyModel: () => Promise<string>;
-  /** The origins of those that have started. */
   readonly origins: () => readonly string[];
   readonly close: () => Promise<void>;
 }

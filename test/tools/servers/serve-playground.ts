@@ -8,7 +8,6 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** Where the built playground is. */
     readonly playground: string;
-    /** The folder of the build. */
     readonly playgroundFolder: string;
   }
 }

@@ -13,7 +13,6 @@ import { mcpListener } from './mcp-listener.ts';
 /** The certificates that a server may have. */
 export type Certificate = 'valid' | 'expired' | 'otherHost' | 'selfSigned';
 
-/** The authority and its servers. */
 export interface TlsServers {
   /** The path of the authority's certificate. */
   readonly authority: string;

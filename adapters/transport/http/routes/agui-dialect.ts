@@ -7,7 +7,6 @@ import { type Decide, isDecided } from '../../chat/chat-request.ts';
 import type { SseDialect } from '../sse.ts';
 import { type AguiInput, AguiUserMessage } from './agui.ts';
 
-/** Creates the dialect of one stream. */
 export function createAguiDialect({ threadId, runId, state, messages, tools = [] }: AguiInput): SseDialect {
   const offeredTools = tools.map(({ name }) => name);
   const knownCalls = new Set(messages.flatMap(({ toolCalls = [] }) => toolCalls.map(({ id }) => id)));
@@ -120,7 +119,6 @@ function refused(reason: string, why: string): PinnaceError {
 export interface AguiEvents {
   /** The events of a chunk, in order. */
   readonly next: (chunk: UIMessageChunk) => readonly AguiEvent[];
-  /** The events that end the run. */
   readonly end: () => readonly AguiEvent[];
 }
 
@@ -391,7 +389,6 @@ export interface AguiRun {
   readonly knownCalls: ReadonlySet<string>;
 }
 
-/** An approval that a run waits for. */
 export interface WaitingApproval {
   readonly runId: string;
   readonly approvalId: string;

@@ -44,7 +44,6 @@ export type AguiUserMessage = v.InferOutput<typeof AguiUserMessage>;
 
 /** The schema of the body. */
 export const AguiInput = v.looseObject({
-  /** The chat. */
   threadId: Id,
   /** Names the run for the client. Sending it again never starts a second run. */
   runId: Id,
@@ -67,7 +66,6 @@ export const AguiInput = v.looseObject({
 });
 export type AguiInput = v.InferOutput<typeof AguiInput>;
 
-/** The operations of these routes. */
 export const aguiOperations = {
   'POST /v1/agents/:id/agui': {
     operationId: 'runAgui',

@@ -28,7 +28,6 @@ const EventQuery = v.strictObject({ ...filterFields, after: v.optional(v.pipe(v.
 /** The most observers at once. */
 export const observerLimits = { runsPerTenant: 8, runsPerSubject: 8, runs: 100 };
 
-/** The operations of these routes. */
 export const eventOperations = {
   'GET /v1/events': {
     operationId: 'watchEvents',
@@ -143,7 +142,6 @@ const Verification = v.object({
   anchorExpired: v.optional(v.literal(true)),
 });
 
-/** The operations of these routes. */
 export const auditOperations = {
   'GET /v1/audit': {
     operationId: 'listAudit',

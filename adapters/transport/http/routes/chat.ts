@@ -34,14 +34,12 @@ import { nothingLeft, startWith, streamChatOf, streamResponse } from './runs.ts'
 
 /** What `DefaultChatTransport` sends; its `body` adds fields of a run, such as `planner`. */
 const ChatRequest = v.looseObject({
-  /** The chat. */
   id: v.pipe(v.string(), v.minLength(1), v.maxLength(200)),
   messages: v.array(v.looseObject({ id: v.string(), role: v.string(), parts: v.array(v.unknown()) })),
   trigger: v.optional(v.picklist(['submit-message', 'regenerate-message'])),
   messageId: v.optional(v.string()),
 });
 
-/** The operations of these routes. */
 export const chatOperations = {
   'POST /v1/agents/:id/chat': {
     operationId: 'sendChat',
@@ -142,7 +140,6 @@ const chatShape: Shape = (components) => ({
 
 const ifMatch: Parameter = { name: 'If-Match', in: 'header', required: true, schema: { type: 'string' } };
 
-/** The operations of these routes. */
 export const storedChatOperations = {
   'GET /v1/chats': {
     operationId: 'listChats',

@@ -221,7 +221,6 @@ function recordShape(kind: RecordKind): Shape {
 /** The definition of a tool, as an agent's `availableTools` have it. */
 export const toolShape: Shape = named('ToolDefinition', shapeOf(recordSchemas.tool));
 
-/** Describes a parameter of the query. */
 export function queryParameter(name: string, description: string, schema: Json = { type: 'string' }): Parameter {
   return { name, in: 'query', description, schema };
 }
@@ -237,7 +236,6 @@ const pageParameters: readonly Parameter[] = [
   queryParameter('pageToken', 'The nextPageToken of the page before; it serves the same query only'),
 ];
 
-/** The parameters of a list. */
 const filterParameters: readonly Parameter[] = [
   queryParameter('tags', 'All of these, separated by commas'),
   queryParameter('visibility', 'public, internal, hidden or disabled'),
@@ -261,7 +259,6 @@ export function accessOf(c: Context<SignedEnv>): Access & { readonly principal: 
   return access;
 }
 
-/** Returns the author of a write, and its trace. */
 export function writeOf(c: Context<SignedEnv>): WriteOptions {
   return { ...accessOf(c), traceId: c.var.trace.traceId };
 }

@@ -29,7 +29,6 @@ import type { RequestTrace, Served, SignedEnv } from '../authentication.ts';
 import { ErrorData, json, type Operations, shapeOf } from '../operation.ts';
 import { eventsOf } from '../stream-parts.ts';
 
-/** The grounding that the routes serve. */
 export interface GroundingRouteOptions {
   readonly grounding: Grounding;
   /** Stores the progress of ingestions. */
@@ -101,7 +100,6 @@ const Progress = v.object({
 });
 const Report = v.object({ files: v.array(Progress), written: v.number() });
 
-/** The operations of these routes. */
 export const groundingOperations = {
   'POST /v1/grounding/:source/retrieve': {
     operationId: 'retrieve',
@@ -130,7 +128,6 @@ export const groundingOperations = {
   },
 } satisfies Operations;
 
-/** Creates the routes. */
 export function groundingRoutes(
   { runtime, serve: table }: Served,
   { grounding, storage }: GroundingRouteOptions,

@@ -18,7 +18,6 @@ const FileQuery = v.strictObject({
   subject: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(256))),
 });
 
-/** The operations of these routes. */
 export const blobOperations = {
   'POST /v1/blobs': {
     operationId: 'uploadFile',
@@ -102,7 +101,6 @@ const Budget = v.object({
   used: v.optional(Amounts),
 });
 
-/** The operations of these routes. */
 export const budgetOperations = {
   'GET /v1/budgets': {
     operationId: 'listBudgets',
@@ -117,7 +115,6 @@ export const budgetOperations = {
   },
 } satisfies Operations;
 
-/** Creates the route. */
 export function budgetRoutes({ runtime, serve: table }: Served): void {
   const serve = table(budgetOperations);
   serve('GET /v1/budgets', async (c) => {
@@ -137,7 +134,6 @@ const Erased = v.object({
 /** The most characters of a subject. */
 const maxSubject = 256;
 
-/** The operations of these routes. */
 export const subjectOperations = {
   'DELETE /v1/subjects/:subject': {
     operationId: 'eraseSubject',

@@ -119,7 +119,6 @@ const ResourcesQuery = v.strictObject({
 /** The runtime checks the scope, and audits what it rejects. */
 const common = { scope: 'run:create', checkedBy: 'runtime' } as const;
 
-/** The operations of these routes. */
 export const mcpContentOperations = {
   'GET /v1/agents/:id/prompts': {
     ...common,
@@ -190,7 +189,6 @@ export const mcpContentOperations = {
   },
 } satisfies Operations;
 
-/** Creates the routes. */
 export function mcpContentRoutes({ runtime, serve: table }: Served): void {
   const serve = table(mcpContentOperations);
   const { prompts, resources, apps } = runtime;
@@ -239,7 +237,6 @@ const SignInGrant = v.object({
 /** The runtime checks the scope, and audits what it rejects. */
 const signInBy = { scope: 'run:create', checkedBy: 'runtime', problems: [404, 409, 413, 415] } as const;
 
-/** The operations of these routes. */
 export const signInOperations = {
   'POST /v1/mcp-servers/:id/sign-in': {
     ...signInBy,
@@ -280,7 +277,6 @@ export const signInOperations = {
   },
 } satisfies Operations;
 
-/** Creates the routes. */
 export function signInRoutes({ runtime, serve: table }: Served): void {
   const serve = table(signInOperations);
   const { mcpSignIns } = runtime;
@@ -317,7 +313,6 @@ const Document = v.object({
   token_endpoint_auth_method: v.literal('none'),
 });
 
-/** The operations of these routes. */
 const clientMetadataOperations = {
   'GET /oauth/client.json': {
     operationId: 'getClientMetadata',

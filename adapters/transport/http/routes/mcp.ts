@@ -27,7 +27,6 @@ export interface McpRouteOptions extends McpHost {
   readonly auth?: McpAuthOptions;
 }
 
-/** What the route needs. */
 interface McpRoutesOptions {
   readonly mcp: McpRouteOptions;
   /** The origins whose pages may call. */

@@ -94,7 +94,6 @@ const McpValidation = v.object({
   findings: v.array(McpFinding),
 });
 
-/** The operations of these routes. */
 export const operatingOperations = {
   'GET /v1/healthz': {
     operationId: 'getHealth',

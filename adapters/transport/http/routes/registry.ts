@@ -37,7 +37,6 @@ const ImportReport = v.object({
   commits: v.number(),
 });
 
-/** The operations of these routes. */
 export const registryOperations = {
   'GET /v1/agents/:id/tools': {
     operationId: 'listAgentTools',
@@ -88,7 +87,6 @@ export const registryOperations = {
   },
 } satisfies Operations;
 
-/** Creates the routes. */
 export function registryRoutes(endpoint: Served, registry: Registry): void {
   const { runtime } = endpoint;
   const serve = endpoint.serve(registryOperations);

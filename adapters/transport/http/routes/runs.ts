@@ -52,7 +52,6 @@ const RunAnswer = v.object({
 /** The response of a stream that has nothing to send. */
 export const nothingLeft = empty('Nothing is left to stream');
 
-/** The operations of these routes. */
 export const runOperations = {
   'POST /v1/runs': {
     operationId: 'createRun',
@@ -291,7 +290,6 @@ function toAnswer({ lastSeq, startedAt, endedAt, expiresAt, ...status }: RunStat
   };
 }
 
-/** A fork in a listing. */
 const Fork = v.object({
   runId: v.string(),
   chatId: v.string(),
@@ -306,7 +304,6 @@ const ForksQuery = v.strictObject({
   pageToken: v.optional(v.pipe(v.string(), v.maxLength(1000))),
 });
 
-/** The operations of these routes. */
 export const forkOperations = {
   'POST /v1/runs/:id/forks': {
     operationId: 'forkRun',

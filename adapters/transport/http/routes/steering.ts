@@ -15,7 +15,6 @@ import { planShape } from '../stream-parts.ts';
 
 const SentMessage = v.object({ messageId: v.string(), state: v.picklist(['accepted', 'delivered']) });
 
-/** The operations of these routes. */
 export const messageOperations = {
   'POST /v1/runs/:id/messages': {
     operationId: 'sendMessage',
@@ -54,7 +53,6 @@ const Reply: v.GenericSchema<unknown, { askId: string; answer: unknown }> = v.st
 /** The runtime checks the scope, and audits what it rejects. */
 const common = { scope: 'tool:approve', checkedBy: 'runtime', problems: [404, 409, 410, 413, 415] } as const;
 
-/** The operations of these routes. */
 export const approvalOperations = {
   'POST /v1/runs/:id/approvals/:approvalId': {
     ...common,
@@ -72,7 +70,6 @@ export const approvalOperations = {
   },
 } satisfies Operations;
 
-/** Creates the routes. */
 export function approvalRoutes(endpoint: Served): void {
   const { runtime } = endpoint;
   const serve = endpoint.serve(approvalOperations);
@@ -99,7 +96,6 @@ const PlanCancellation = v.strictObject({
 });
 
 const steering = { scope: 'run:cancel', responses: { 202: empty('Accepted') }, problems: [404] } as const;
-/** The operations of these routes. */
 export const planOperations = {
   'GET /v1/plans/:id': {
     operationId: 'getPlan',

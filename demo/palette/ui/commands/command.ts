@@ -1,6 +1,5 @@
 import type { IconName } from '../../../kit/icon.tsx';
 
-/** One entry of the palette. */
 export interface Command {
   readonly id: string;
   readonly icon: IconName;

@@ -75,7 +75,6 @@ const sections: readonly (readonly [Section, title: string, words: string])[] = 
   ['transfer', 'Import and export', 'backup json catalog download save'],
 ];
 
-/** The sections of the registry. */
 export function registryCommands(playground: Playground): readonly Command[] {
   return sections.map(([section, title, words]) => ({
     id: `registry-${section}`,

@@ -6,7 +6,6 @@ import recorded from '../../../fixtures/rehearsal/transcripts.json' with { type:
 interface Transcript {
   /** What the step shows. */
   readonly about?: string;
-  /** The number of the tool set. */
   readonly tools: number;
   readonly prompt: Prompt;
   readonly responseFormat?: NonNullable<CallOptions['responseFormat']>;

@@ -14,7 +14,6 @@ export type Fault =
   | { readonly type: 'none' }
   /** No answer at all. */
   | { readonly type: 'network' }
-  /** An answer of refusal. */
   | { readonly type: 'refuse'; readonly error: PinnaceError; readonly retryAfter?: string }
   /** A refusal by a proxy, which knows nothing of problems. */
   | { readonly type: 'proxy'; readonly status: number }

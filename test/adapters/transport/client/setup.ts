@@ -5,7 +5,6 @@ import { PinnaceError, type ProblemCode } from '../../../../src/index.ts';
 import { readAll, runRequest } from '../../../fixtures/runtime.ts';
 import { createFakeEndpoint, type FakeEndpoint, type Fault, url } from './fake-endpoint.ts';
 
-/** A client and its endpoint. */
 export interface Setup {
   readonly client: Client;
   readonly endpoint: FakeEndpoint;
@@ -51,7 +50,6 @@ export async function setup(
   return { client, endpoint, pauses };
 }
 
-/** Runs to the end. */
 export const run = async ({ client }: Setup, options?: Parameters<Client['run']>[1]) =>
   await readAll(await client.run(runRequest(), options));
 /** A fault: the endpoint refuses so. */

@@ -57,7 +57,6 @@ function endpoint(caller: Caller = {}, { ring, ...options }: Partial<HandlerOpti
     },
   };
   const handle = createHandler(runtime, { authenticator, ...options });
-  /** Something happens to a tenant. */
   const happen = (action = 'sample.work', tenant = 'one', id = 'it') =>
     runtime.place(principalOf({ tenant })).emit({ action, target: { type: 'sample', id }, status: 'ok' });
   const get = (query = '', headers: Record<string, string> = {}) =>

@@ -5,7 +5,6 @@ import { PinnaceError, type Storage } from '../../../../src/index.ts';
 import { requireScope } from '../../../../src/base/principal.ts';
 import { audience, createSession, forgeCertificate, iss, startSeconds, tamper, verdict } from './session.ts';
 
-/** A storage that counts what it is asked. */
 function counting(storage: Storage): { storage: Storage; commits: () => number; fail: (error: unknown) => void } {
   let commits = 0;
   let failure: unknown;

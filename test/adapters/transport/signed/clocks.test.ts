@@ -4,7 +4,6 @@ import { createSession, forgeCertificate, type RequestParts, startSeconds } from
 
 const serverTime = new Date(startSeconds * 1000).toISOString();
 
-/** The error of a request whose certificate has these claims. */
 async function errorOfClaims(claims: Record<string, unknown>): Promise<unknown> {
   const { authenticator, request, root, keys } = await createSession();
   const certificate = await forgeCertificate({ root, keys, claims });

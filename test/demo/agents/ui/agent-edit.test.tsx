@@ -21,7 +21,6 @@ const pick = async (testId: string, name: string, value: string): Promise<void> 
   box.click();
 };
 
-/** The agent of a request. */
 const sentTo = (at: number): string =>
   String(new Map(Object.entries(page.transport.sent[at]?.body ?? {})).get('agentId'));
 

@@ -25,7 +25,6 @@ function create(): Chats {
   return openChats(transport, { chatStore });
 }
 
-/** Answers the run that is going on. */
 async function answer(chats: Chats, text: string): Promise<void> {
   const { run } = chats.current.value;
   const ended = run.value?.ended;

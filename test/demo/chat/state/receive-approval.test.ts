@@ -10,7 +10,6 @@ const toolCallId = 'c';
 const input = { type: 'tool-input-available', toolCallId, toolName: 'add', input: { a: 1 } };
 const request = { type: 'tool-approval-request', approvalId: 'p', toolCallId, reason: 'Call add\na: 1' };
 
-/** An answer that waits. */
 function waiting(): AssistantMessage {
   return receive(
     { type: 'data-run', data: { runId: 'run-1', state: 'running' } },

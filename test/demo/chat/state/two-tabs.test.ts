@@ -55,7 +55,6 @@ const shows = (tab: Tab, texts: readonly string[]): Promise<void> =>
     expect(isRunning(tab.chats.current.value)).toBe(false);
   });
 
-/** Two tabs that show one chat, and what is in it. */
 async function openBoth(): Promise<readonly [Tab, Tab]> {
   const first = open();
   await ask(first, 'Hi');

@@ -7,7 +7,6 @@ import type { Storage } from '../../../../src/contracts/storage.ts';
 
 let clock = 0;
 
-/** Stores a chat with these messages of a person. */
 async function save(storage: Storage, id: string, title: string, ...texts: readonly string[]): Promise<void> {
   const messages = texts.map((text, at): Message => ({ role: 'user', id: `${id}-${at}`, text }));
   const head = { id, agentId: 'mate', title, createdAt: 1, updatedAt: ++clock };

@@ -75,7 +75,6 @@ describe('a call that waits for a person', () => {
     expect([page.all('approve').length, page.all('deny').length]).toEqual([buttons, buttons]);
   });
 
-  /** Asks about calls with these previews. */
   async function askAbout(...previews: readonly object[]): Promise<void> {
     await send(page, 'Delete them');
     page.transport.write({ type: 'data-run', data: { runId: 'run-1', state: 'running' } });

@@ -19,7 +19,6 @@ const source = (n: number, rest: Partial<CitedSource> = {}): CitedSource => ({
   ...rest,
 });
 
-/** An answer that received these sources. */
 async function answerWith(text: string, ...sources: readonly CitedSource[]): Promise<void> {
   page = await mount();
   await send(page, 'Tell me');

@@ -3,7 +3,6 @@ import { createCertificateSource } from '../../../../demo/endpoint/worker/certif
 
 const url = 'http://127.0.0.1:5173/development/certificate';
 
-/** An issuer that numbers its certificates. */
 function issuer(): { readonly fetch: typeof fetch; readonly bodies: unknown[] } {
   const bodies: unknown[] = [];
   return {

@@ -17,7 +17,6 @@ const budgets = {
   layoutShift: 0.1,
 };
 
-/** One file that was fetched. */
 interface Fetched {
   readonly url: string;
   readonly kind: 'page' | 'worker' | 'style' | 'other';

@@ -20,7 +20,6 @@ const short = {
   }],
 };
 
-/** Opens the page with that agent. */
 async function openShort(lasting = false): ReturnType<typeof open> {
   const context = await newContext({ lasting });
   const opened = await open({ context, url: inject('playground') + await linkTo(short), ready: 'link-accept' });

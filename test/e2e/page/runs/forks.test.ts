@@ -9,7 +9,6 @@ const hashOf = (page: Page): string => new URL(page.url()).hash;
 const steps = (page: Page) => page.getByTestId('step');
 const texts = (page: Page, side: 'left' | 'right') => page.getByTestId(`fork-${side}`).getByTestId('fork-text');
 
-/** Asks, and opens the steps of the run. */
 async function openSteps(page: Page, text: string): Promise<void> {
   await send(page, text);
   await page.getByTestId('answer-footer').last().waitFor();

@@ -14,7 +14,6 @@ export function answerMessage(text: string, id: string): UIMessage {
   return { id, role: 'assistant', parts: [{ type: 'text', text }] };
 }
 
-/** An answer that has called a tool. */
 export function callMessage(id: string, output: unknown, tool = 'lookup'): UIMessage {
   const call = { type: `tool-${tool}`, toolCallId: `call-${id}`, state: 'output-available', input: { id }, output };
   return { id, role: 'assistant', parts: [call as Part, { type: 'text', text: `found ${id}` }] };

@@ -9,7 +9,6 @@ type Stop = () => void;
 
 const overloaded = new APICallError({ message: 'Overloaded', url: '', requestBodyValues: {}, statusCode: 503 });
 
-/** A model that answers this, and the signals of its calls. */
 function answering(doStream: LanguageModel['doStream']) {
   const signals: (AbortSignal | undefined)[] = [];
   const model: LanguageModel = {

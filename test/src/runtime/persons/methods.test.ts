@@ -306,7 +306,6 @@ const ofNobody: Readonly<Record<string, string>> = {
   'apps.call': 'about the servers of an agent',
 };
 
-/** Every method of the runtime, and of its parts. */
 function methodsOf(runtime: Stage['runtime']): string[] {
   return Object.entries(runtime).flatMap(([name, value]: [string, unknown]) => {
     if (typeof value === 'function') return [name];

@@ -114,7 +114,6 @@ function stepOf(said: readonly unknown[], n: number): readonly Part[] {
 
 interface Sent {
   readonly blocks: readonly string[];
-  /** The breaks that were announced for it. */
   readonly breaks: readonly string[];
   /** The calls that it may extend: the one before, and where that was of an instance that was killed, the last one before it. */
   readonly after: readonly (readonly string[])[];
