@@ -44,7 +44,7 @@ export async function openProgram(
   options: ProgramOptions,
 ): Promise<ProgramCell> {
   checkCode(code);
-  const { signal, seed, at, recorded, maxOutputLength = 65_536 } = options;
+  const { signal, seed, at, recorded, handles, maxOutputLength = 65_536 } = options;
   const inbox = createInbox();
   const clock = createClock(options.timeoutMs, () => fail(timedOut(options.timeoutMs)));
   const reader = createReader(options, { clock, linesBefore: platform.linesBefore });
@@ -78,7 +78,8 @@ export async function openProgram(
     throw error;
   }
   if (inbox.isClosed) wire.end(); // it failed while it started
-  wire.post(JSON.stringify([{ ...(platform.sendsCode && { code }), seed, at, recorded, maxOutputLength }]));
+  const settings = { ...(platform.sendsCode && { code }), seed, at, recorded, maxOutputLength, handles };
+  wire.post(JSON.stringify([settings]));
   return {
     next: () => inbox.next(),
     deliver: createPost(wire, (delivery) => reader.delivered(delivery)),

@@ -131,9 +131,9 @@ for (let scope = globalThis; scope !== null && scope !== objectPrototype; scope 
 
 /** Makes replies of what the code returns and throws. Needs the captures and maxOutputLength. */
 export const replies = String.raw`
-function answer(output) {
+function answer(output, encode = stringify) {
   try {
-    const text = stringify(output) ?? 'null';
+    const text = encode(output) ?? 'null';
     if (text.length > maxOutputLength) return '{"ok":false,"reason":"output_too_large"}';
     return '{"ok":true,"output":' + text + '}';
   } catch {

@@ -1,6 +1,7 @@
 /** The module that runs in the sandbox before a program, and connects its tools to the host. It is a string without imports. */
 
 import type { ProgramOptions } from '../../src/contracts/sandbox.ts';
+import { handles } from './handle-prelude.ts';
 import { allowed, captures, permissions, replies, walls } from './prelude.ts';
 
 /**
@@ -49,6 +50,7 @@ ${walls}
 // Deno reports rejections by this method, and ends without it. This one takes no other event.
 if (isDeno) fix(targets, 'dispatchEvent', (event) => void apply(preventDefault, event, []));
 ${replies}
+${handles}
 /** Calls afterTurn once all promises have settled. A timer would take milliseconds; messages of a channel can be too early in Deno. */
 function turns() {
   const turn = () => {
@@ -125,6 +127,7 @@ function start() {
   if (starting === undefined || done) return;
   if (!isIsolated || left.length > 0) return finish('{"ok":false,"reason":"not_isolated"}');
   const { code } = starting;
+  hasHandles = starting.handles === true;
   control(starting); // before any code of the program: it may close its function, and run while its module loads
   if (code !== undefined) {
     starting.code = undefined;
@@ -149,7 +152,7 @@ async function load(url) {
 async function execute(program) {
   let reply;
   try {
-    reply = answer(await program(tools));
+    reply = answer(await program(tools), encode);
   } catch (error) {
     reply = failure(error);
   }
@@ -170,6 +173,7 @@ function flush() {
 function finish(reply) {
   if (done) return;
   done = true;
+  if (hasAbused) reply = '{"ok":false,"reason":"bridge_abused"}';
   report('{"t":"end","open":' + open + ',"reply":' + stringify(reply) + '}');
   flush();
   port.exit();
@@ -195,14 +199,14 @@ function take() {
   settle(delivery);
 }
 
-function settle({ n, ok, output, code, message }) {
+function settle({ n, ok, output, handle, code, message }) {
   const found = waiting[n];
   if (found === undefined) return finish('{"ok":false,"reason":"diverged"}');
   delete waiting[n];
   open--;
   inFlight--;
   if (unsent.length > next) send();
-  if (ok) found.resolve(output);
+  if (ok) found.resolve(handle === undefined ? output : handleAt(handle, ''));
   else found.reject(toolError(code, message));
   later();
 }
@@ -224,7 +228,12 @@ function toolError(code, message) {
 }
 
 function request(tool, input) {
-  const text = stringify(input) ?? '{}';
+  let text;
+  try {
+    text = encode(input) ?? '{}';
+  } finally {
+    if (hasAbused) finish('');
+  }
   return new CellPromise((resolve, reject) => {
     const n = ++last;
     waiting[n] = { resolve, reject };
@@ -236,7 +245,9 @@ function request(tool, input) {
 
 const isName = (name) => typeof name === 'string' && name !== 'then';
 const tools = new Proxy({ __proto__: null }, {
-  get: (_, name) => isName(name) ? async (input) => await request(name, input) : undefined,
+  get: (_, name) =>
+    !isName(name) ? undefined : hasHandles && name === '$each' ? each : hasHandles && name === '$choose' ? choose :
+    async (input) => await request(name, input),
   has: (_, name) => isName(name),
   set: () => false,
   defineProperty: () => false,

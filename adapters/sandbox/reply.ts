@@ -13,6 +13,7 @@ export function readReply(data: unknown, { maxOutputLength, linesBefore }: Reply
   if (reason === 'not_isolated') throw failed('unavailable', 'this platform does not isolate it', { reason });
   if (reason === 'invalid_code') throw invalidCode('it is not the body of an async function');
   if (reason === 'diverged') throw diverged();
+  if (reason === 'bridge_abused') throw failed('budget_exceeded', 'it wrote a handle itself: "$handle"', { reason });
   if (reason === 'output_too_large') throw failed('budget_exceeded', 'its output is too long', { reason });
   if (reason === 'output_not_json') throw failed('internal', 'its output is not JSON', { reason });
   throw failed('internal', 'it threw an error', {

@@ -34,11 +34,14 @@ export interface ProgramOptions extends Omit<SandboxOptions, 'input'> {
   readonly at: number;
   /** The outcomes of calls that an earlier cell received, in their order. */
   readonly recorded: readonly Delivery[];
+  /** The program may receive handles, and has `$each` and `$choose`. */
+  readonly handles?: true | undefined;
 }
 
-/** The outcome of a call. */
+/** The outcome of a call. A value that the program must not see stays at the host: `handle` is the name that the program passes on. */
 export type Delivery =
   | { readonly n: number; readonly ok: true; readonly output: unknown }
+  | { readonly n: number; readonly ok: true; readonly handle: string }
   | { readonly n: number; readonly ok: false; readonly code: string; readonly message: string };
 
 /**
@@ -63,7 +66,9 @@ export interface ProgramCell {
 /**
  * Runs programs that are not trusted: the body of an async function of `tools`, whose methods are calls. The same rules hold as for
  * `Sandbox`. Its clock stands at `at`, and its random numbers come from `seed`: the same program with the same deliveries in the same
- * order makes the same calls, in this cell and in a later one. The cell has at most 16 calls in flight. A cell that does not keep to
+ * order makes the same calls, in this cell and in a later one. In the input of a call and in what the program returns, a handle is
+ * `{ "$handle": "h1", "path": "/subject" }`; a program that writes this key itself is stopped (`bridge_abused`). The cell has at most
+ * 16 calls in flight. A cell that does not keep to
  * the protocol is `budget_exceeded` with the reason `bridge_abused`; code that takes longer than its time, `deadline_exceeded`.
  */
 export interface ProgramSandbox {

@@ -4,7 +4,8 @@ import { PinnaceError, toPinnaceError } from '../base/errors.ts';
 import { sha256Sync } from '../base/hash.ts';
 import { canonicalJson, parseRepairedJson } from '../base/json.ts';
 import type { Delivery, FromCell, ProgramCell } from '../contracts/sandbox.ts';
-import type { ProgramJournal, ProgramPast } from './program-record.ts';
+import type { Label } from '../permission/label.ts';
+import type { Outcome, ProgramJournal, ProgramPast } from './program-record.ts';
 
 /** The most calls of a program, waits included. */
 const maxProgramCalls = 1_000;
@@ -24,7 +25,7 @@ export interface ProgramCall {
 
 /** The outcome of a call without its number. */
 export type CallResult =
-  | { readonly ok: true; readonly output: unknown }
+  | { readonly ok: true; readonly output: unknown; readonly handle?: string; readonly label?: Label }
   | { readonly ok: false; readonly code: string; readonly message: string };
 
 /** What became of a call: an outcome, or a question to a person. */
@@ -32,6 +33,8 @@ export type MadeCall<Ask> = { readonly result: CallResult } | { readonly ask: As
 
 /** What makes the calls. */
 export interface CallMaker<Ask> {
+  /** Takes each call when the program makes it, in their order. */
+  received(call: ProgramCall): void;
   /** Rejects when the program must end. `isRecorded`: the call was made before, and its outcome is delivered. */
   make(call: ProgramCall): Promise<MadeCall<Ask>>;
   /** Takes a call whose outcome was recorded. */
@@ -95,11 +98,11 @@ function createWork<Ask>({ cell, past, calls, journal }: DriveOptions<Ask>): Wor
     stop ??= how;
     cell.end();
   };
-  const settle = (delivery: Delivery, digest: string): void => {
-    journal.out(delivery, digest);
+  const settle = (outcome: Outcome, digest: string): void => {
+    journal.out(outcome, digest);
     if (isClosed || stop) return;
     busy += 1;
-    cell.deliver(delivery);
+    cell.deliver(deliveryOf(outcome));
   };
   /** Nothing moves any more: the program waits for people, or for nothing. */
   const check = (): void => {
@@ -128,6 +131,7 @@ function createWork<Ask>({ cell, past, calls, journal }: DriveOptions<Ask>): Wor
       if (last > maxProgramCalls) return end({ error: tooManyCalls() });
       const digest = known.digestOf(call.n);
       if (digest !== undefined && digest !== call.digest) return end({ error: diverged() });
+      calls.received(call);
       const out = known.outOf(call.n);
       if (out) calls.replayed(call, out);
       else if (isReplaying) held.push(call); // a later call may differ from its record: nothing runs before all are checked
@@ -143,6 +147,13 @@ function createWork<Ask>({ cell, past, calls, journal }: DriveOptions<Ask>): Wor
     close: () => void (isClosed = true),
     settled: () => Promise.all(running.values()),
   };
+}
+
+/** What the cell gets of an outcome: where it has a handle, not the value. */
+export function deliveryOf(outcome: Outcome): Delivery {
+  if (!outcome.ok) return { n: outcome.n, ok: false, code: outcome.code, message: outcome.message };
+  const { n, handle, output } = outcome;
+  return handle === undefined ? { n, ok: true, output } : { n, ok: true, handle };
 }
 
 function createPast({ outs, begun, asked }: ProgramPast) {

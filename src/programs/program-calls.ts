@@ -1,11 +1,14 @@
 /** Makes the calls of one program, each as a call of its run, and shows how far it is. */
 
 import { type ErrorData, PinnaceError, toData } from '../base/errors.ts';
+import { sha256 } from '../base/hash.ts';
 import { isRecord } from '../base/is-record.ts';
+import { canonicalJson } from '../base/json.ts';
 import type { UIMessageChunk } from '../contracts/ai-types.ts';
 import type { SpanContext } from '../events/span.ts';
 import type { SpentDecision, Unspendable } from '../permission/interruption.ts';
 import type { CallMaker, CallResult, MadeCall, ProgramCall } from './drive-program.ts';
+import { outputLabel } from '../permission/run-facts.ts';
 import type { RunContext } from '../runtime/run-context.ts';
 import { isCallable } from '../tools/builtin/code-run.ts';
 import { notApproved } from '../tools/call-approval.ts';
@@ -13,7 +16,10 @@ import { mayAct, outcomeChunks, outcomeUnknown } from '../tools/call-ends.ts';
 import { signatureOf } from '../tools/declaration.ts';
 import type { ToolCall } from '../tools/tool-call.ts';
 import type { Tool, ToolOutcome } from '../tools/tool.ts';
-import type { ProgramJournal } from './program-record.ts';
+import type { ShownAct } from './acts.ts';
+import { handOver, type ProgramGuard, type ResolvedInput } from './handles.ts';
+import type { ProgramJournal, ProgramPast } from './program-record.ts';
+import { callOfGuard, isOfGuard, repeatOfGuard } from './guard-calls.ts';
 
 /** A call that a person must approve. */
 export interface ProgramAsk {
@@ -26,6 +32,7 @@ interface Earlier {
   /** By the numbers of the calls. */
   readonly decisions: ReadonlyMap<number, SpentDecision | Unspendable>;
   readonly begun: ReadonlyMap<number, string>;
+  readonly asked: ProgramPast['asked'];
 }
 
 /** What the calls work with. */
@@ -35,6 +42,8 @@ interface ProgramCallsOptions {
   readonly toolCallId: string;
   readonly spanContext: SpanContext;
   readonly earlier: Earlier;
+  /** Absent where the agent is not guarded. */
+  readonly guard: ProgramGuard | undefined;
   readonly journal: Pick<ProgramJournal, 'begin'>;
   /** Aborts when the call of `code_run` must end. */
   readonly signal: AbortSignal;
@@ -55,15 +64,24 @@ export function createProgramCalls(options: ProgramCallsOptions): CallMaker<Prog
   const found = new Set<string>();
   let slept = 0;
   const signals = { reads: AbortSignal.any([options.signal, reads.signal]), acts: options.signal };
+  const { guard } = options;
   return {
     stopReads: () => reads.abort('program_ended'),
-    replayed({ n, tool }, result) {
+    received({ n, tool }) {
+      const definition = guard && toolNamed(tool, options)?.definition;
+      if (definition && mayAct(definition)) guard.acts.take(n, tool);
+    },
+    replayed(call, result) {
+      const { n, tool } = call;
+      if (guard) repeatOfGuard(call, guard);
+      guard?.acts.started(n);
       if (tool !== sleepTool) options.onReached({ n, tool }, 'replayed', result.ok ? undefined : result.code);
       if (tool === findTool && result.ok) { for (const name of namesIn(result.output)) found.add(name); }
     },
     async make(call) {
       const { input } = call;
       if (!input.ok) return failed(toData(options.run.calls.countFailed() ?? input.error));
+      if (guard && isOfGuard(call.tool)) return { result: await callOfGuard(call, { guard, options }) };
       if (call.tool === sleepTool) {
         const ms = sleepMs(input.data);
         if ((slept += ms) > maxSleepsMs) throw waitsTooLong();
@@ -71,7 +89,15 @@ export function createProgramCalls(options: ProgramCallsOptions): CallMaker<Prog
       }
       const tool = findCallable(call.tool, options, found);
       if (tool instanceof PinnaceError) return failed(toData(options.run.calls.countFailed() ?? tool));
-      const made = await makeCall({ call, tool, input: input.data, signals }, options);
+      const resolved = guard && resolvedBy(guard, input.data);
+      if (resolved instanceof PinnaceError) return failed(toData(options.run.calls.countFailed() ?? resolved));
+      if (guard && mayAct(tool.definition) && !guard.acts.isPlanned(call.n)) {
+        return failed(toData(options.run.calls.countFailed() ?? notPlanned(call.tool)));
+      }
+      const made = await makeCall(
+        { call, tool, input: resolved ? resolved.input : input.data, resolved, signals },
+        options,
+      );
       if (call.tool !== findTool || !('result' in made) || !made.result.ok) return made;
       const output = signaturesOf(made.result.output, options);
       for (const name of namesIn(output)) found.add(name);
@@ -84,22 +110,25 @@ interface Making {
   readonly call: ProgramCall;
   readonly tool: Tool;
   readonly input: unknown;
+  /** What the input was made of, in a guarded agent. */
+  readonly resolved: ResolvedInput | undefined;
   readonly signals: { readonly reads: AbortSignal; readonly acts: AbortSignal };
 }
 
 async function makeCall(making: Making, options: ProgramCallsOptions): Promise<MadeCall<ProgramAsk>> {
-  const { call, tool, input, signals } = making;
-  const { earlier: { begun, decisions } } = options;
+  const { call, tool, input, signals, resolved } = making;
+  const { earlier: { begun, decisions, asked }, guard } = options;
   const toolCallId = `${options.toolCallId}/${call.n}`;
-  const toolCall = options.run.calls.open(tool, input, toolCallId);
+  const toolCall = options.run.calls.open(tool, input, toolCallId, resolved?.facts);
   const { definition } = tool;
+  const executing = { call, signals, toolCall, resolved };
   const decision = decisions.get(call.n);
   if (begun.has(call.n)) {
     // It may have acted before the program was lost: a tool that takes the same call twice gets it again.
     if (definition.annotations?.idempotentHint !== true) {
       return failed(toData(outcomeUnknown(definition.id, 'worker_lost')));
     }
-    return await decided({ call, signals, toolCall, approved: true, isShown: decision !== undefined }, options);
+    return await decided({ ...executing, approved: true, isShown: decision !== undefined }, options);
   }
   if (!decision) {
     const prepared = await toolCall.prepare();
@@ -107,12 +136,14 @@ async function makeCall(making: Making, options: ProgramCallsOptions): Promise<M
       options.onReached({ n: call.n, tool: definition.name }, 'waiting');
       return { ask: { call, toolCall } };
     }
-    return { result: resultOf(await execute({ call, signals, toolCall, approved: false }, options)) };
+    return { result: resultOf(await execute({ ...executing, approved: false }, options), making, guard) };
   }
   if ('approved' in decision && decision.approved) {
     const { preview } = decision;
     if (preview !== undefined && !await toolCall.isAsShown(preview)) return { ask: { call, toolCall } };
-    return await decided({ call, signals, toolCall, approved: true, isShown: true }, options);
+    // What was approved is the input with the values in it, from where they were.
+    if (guard && asked.get(call.n)?.bound !== await boundOf(toolCall)) return { ask: { call, toolCall } };
+    return await decided({ ...executing, approved: true, isShown: true }, options);
   }
   const error = toData(notApproved(definition.id, decision));
   options.onReached({ n: call.n, tool: definition.name }, 'approved' in decision ? 'denied' : 'failed', error.code);
@@ -122,7 +153,7 @@ async function makeCall(making: Making, options: ProgramCallsOptions): Promise<M
   return failed(error);
 }
 
-interface Executing extends Pick<Making, 'call' | 'signals'> {
+interface Executing extends Pick<Making, 'call' | 'signals' | 'resolved'> {
   readonly toolCall: ToolCall;
   readonly approved: boolean;
 }
@@ -135,13 +166,14 @@ async function decided(
   if (executing.isShown) showCall(executing.toolCall, options);
   const outcome = await execute(executing, options);
   if (executing.isShown) showOutcome(outcome, executing.toolCall, options);
-  return { result: resultOf(outcome) };
+  return { result: resultOf(outcome, { ...executing, tool: executing.toolCall.tool }, options.guard) };
 }
 
 async function execute({ call, toolCall, approved, signals }: Executing, options: ProgramCallsOptions) {
   const { definition } = toolCall.tool;
   const { name } = definition;
   const acts = mayAct(definition);
+  if (acts) options.guard?.acts.started(call.n);
   options.onCall({ n: call.n, tool: name, acts });
   if (acts) await options.journal.begin(call.n, call.digest);
   const signal = acts ? signals.acts : signals.reads;
@@ -172,8 +204,36 @@ function showOutcome(
   }
 }
 
-function resultOf(outcome: ToolOutcome): CallResult {
-  return outcome.ok ? { ok: true, output: outcome.output ?? null } : refused(outcome.error);
+/** What the program gets of an outcome: a guarded one gets a handle of what a stranger may have said, and of an error its code alone. */
+function resultOf(
+  outcome: ToolOutcome,
+  { call: { n }, tool, resolved }: Pick<Making, 'call' | 'tool' | 'resolved'>,
+  guard: ProgramGuard | undefined,
+): CallResult {
+  if (!guard || !resolved) return outcome.ok ? { ok: true, output: outcome.output ?? null } : refused(outcome.error);
+  if (!outcome.ok) return { ok: false, code: outcome.error.code, message: `Tool "${tool.definition.name}" failed` };
+  return handOver(outcome.output ?? null, outputLabel(tool.definition, resolved.label, 'guarded'), { n, guard });
+}
+
+/** What an approval of a call is bound to besides the program: the values in its input, and where they are from. */
+export async function boundOf({ input, facts }: ToolCall): Promise<string> {
+  const labels = [...facts?.args ?? []].map(([at, { from, readers }]) => [at, from, readers]);
+  return await sha256(canonicalJson([input, labels]));
+}
+
+function resolvedBy({ handles }: ProgramGuard, input: unknown): ResolvedInput | PinnaceError {
+  try {
+    return handles.resolve(input);
+  } catch (error) {
+    if (error instanceof PinnaceError && error.code === 'invalid_argument') return error;
+    throw error;
+  }
+}
+
+function notPlanned(name: string): PinnaceError {
+  const message =
+    `Cannot call tool "${name}" here: the program has not stated it in "acts", in this order and so often`;
+  return new PinnaceError('forbidden', message, { details: { reason: 'not_planned' } });
 }
 
 function refused({ code, message }: ErrorData): CallResult {
@@ -204,6 +264,10 @@ async function sleep(ms: number, signal: AbortSignal): Promise<{ readonly result
 }
 
 const findTool = 'tool_find';
+
+function toolNamed(name: string, { run: { resolution: { toolSet } } }: ProgramCallsOptions): Tool | undefined {
+  return toolSet.tools.find(({ definition }) => definition.name === name);
+}
 
 /** Finds a tool that the program may call: one that is active, or that it has found. */
 function findCallable(
@@ -282,7 +346,9 @@ const maxListed = 32;
 const spacingMs = 250;
 
 export function createProgramView(
-  { toolCallId, replayed, push, now }: {
+  { toolCallId, replayed, push, now, acts: listActs }: {
+    /** The acting calls that it has stated. */
+    readonly acts: (() => readonly ShownAct[]) | undefined;
     readonly toolCallId: string;
     readonly replayed: number;
     readonly push: (chunk: UIMessageChunk) => void;
@@ -302,7 +368,7 @@ export function createProgramView(
     shownAt = now();
     const queued = queuedAt !== undefined && { queued: true };
     const shown = { tools: Object.fromEntries(tools), list: [...calls.values()] };
-    const data = { toolCallId, state, ...counts, ...queued, ...shown };
+    const data = { toolCallId, state, ...counts, ...queued, ...shown, ...(listActs && { acts: listActs() }) };
     push({ type: 'data-program', id: toolCallId, data });
   };
   return {

@@ -21,13 +21,16 @@ import {
 } from '../log/journal-record.ts';
 import { createCommitTick, type Journal, openJournal } from '../log/journal.ts';
 import type { SpentDecision, Unspendable } from '../permission/interruption.ts';
+import { type Label, parseLabel, unlabelled } from '../permission/label.ts';
 import type { LostProgram, ProgramHome } from '../runtime/run-context.ts';
 import { type ForkedFrom, type RecordedChunk, runPrefix, type RunState } from '../runtime/run-record.ts';
 import { codeRunId } from '../tools/run-scope.ts';
+import type { ProgramAct, ProgramSource } from '../tools/tool.ts';
 
 /** The state of a program, in the head of its journal. */
 export interface ProgramState {
-  readonly v: 1;
+  /** 2: the program of a guarded agent, with acts and labels. */
+  readonly v: 1 | 2;
   /** Random: the commit that created the journal recognizes itself by it. */
   readonly mark: string;
   readonly toolCallId: string;
@@ -46,10 +49,22 @@ export interface ProgramState {
   readonly status: 'running' | 'suspended' | 'ended';
   /** The run that executes it, or has suspended it. Absent in records of earlier versions. */
   readonly driver?: string;
+  /** Names its handles. */
+  readonly ordinal?: number;
+  /** A person has approved what it will do. */
+  readonly approved?: true;
 }
 
+/** A delivery with the value of its handle, and the label of that. */
+export type Outcome =
+  | (Extract<Delivery, { readonly output: unknown }> & { readonly handle?: string; readonly label?: Label })
+  | Extract<Delivery, { readonly ok: false }>;
+
 /** An outcome as it was delivered. */
-type OutItem = { readonly t: 'out'; readonly digest: string } & Delivery;
+type OutItem = { readonly t: 'out'; readonly digest: string } & Outcome;
+
+/** In a journal, a label is written where it is first used; after that it is the number of that place. */
+type StoredOut = Omit<OutItem, 'label'> & { readonly label?: unknown };
 
 /** A call that waits for a person. */
 interface AskItem {
@@ -58,14 +73,16 @@ interface AskItem {
   readonly tool: string;
   readonly digest: string;
   readonly approvalId: string;
+  /** SHA-256 of the input with the values in it, and of their labels. */
+  readonly bound?: string | undefined;
 }
 
 /** An item of the journal. `begin` is committed before a side effect, with the digest of its tool and input. */
 type ProgramItem =
-  | { readonly t: 'code'; readonly code: string }
+  | { readonly t: 'code'; readonly code: string; readonly acts?: readonly ProgramAct[] | undefined }
   | { readonly t: 'begin'; readonly n: number; readonly digest: string }
   | AskItem
-  | OutItem
+  | StoredOut
   | { readonly t: 'end'; readonly ok: boolean };
 
 /** Returns the id of a program in its run: models use the id of a call again in a later step. */
@@ -79,40 +96,50 @@ export function programPrefix(runId: string, id: string): Key {
 }
 
 /** What a program did before, by the numbers of its calls. */
-export interface ProgramPast {
-  readonly code: string;
+export interface ProgramPast extends ProgramSource {
   /** In the order of delivery. */
   readonly outs: readonly OutItem[];
   /** The digests of side effects that were started. */
   readonly begun: ReadonlyMap<number, string>;
   readonly asked: ReadonlyMap<number, AskItem>;
+  /** The table of its labels. */
+  readonly labels: readonly Label[];
 }
 
 /** Reads the items of a journal. */
 export async function readPast(storage: Storage, prefix: Key): Promise<ProgramPast> {
-  let code = '';
+  let source: ProgramSource = { code: '' };
   const outs: OutItem[] = [];
+  const labels: Label[] = [];
   const begun = new Map<number, string>();
   const asked = new Map<number, AskItem>();
   for (let after = 0;;) {
     const page = await readItems(storage, prefix, after);
     for (const { item } of page) {
       const read = JSON.parse(item) as ProgramItem; // only the program's journal writes it
-      if (read.t === 'code') ({ code } = read);
-      else if (read.t === 'out') outs.push(read);
+      if (read.t === 'code') source = { code: read.code, ...(read.acts && { acts: read.acts }) };
+      else if (read.t === 'out') outs.push(withLabel(read, labels));
       else if (read.t === 'begin') begun.set(read.n, read.digest);
       else if (read.t === 'ask') asked.set(read.n, read);
     }
     const last = page.at(-1);
-    if (!last) return { code, outs, begun, asked };
+    if (!last) return { ...source, outs, begun, asked, labels };
     after = last.seq;
   }
+}
+
+/** Reads the label of an outcome. What has a handle and no label that can be read is anybody's. */
+function withLabel({ label, ...out }: StoredOut, labels: Label[]): OutItem {
+  if (!('handle' in out)) return out as OutItem; // only the label was taken out
+  if (typeof label === 'number') return { ...out, label: labels[label] ?? unlabelled } as OutItem;
+  labels.push(parseLabel(label));
+  return { ...out, label: labels.at(-1) } as OutItem;
 }
 
 /** The journal of a running program. */
 export interface ProgramJournal {
   /** Adds an outcome, before it is delivered. It is durable before the next side effect starts. */
-  out(delivery: Delivery, digest: string): void;
+  out(outcome: Outcome, digest: string): void;
   /** Commits the start of a side effect. Rejects when the journal is another owner's, or the storage stays away. */
   begin(n: number, digest: string): Promise<void>;
   /** Commits the calls that wait for a person, with the records of the questions. */
@@ -129,7 +156,9 @@ interface ProgramJournalOptions {
   readonly ttlMs: number;
   readonly graceMs: number;
   readonly state: ProgramState;
-  readonly code: string;
+  readonly source: ProgramSource;
+  /** The labels that an earlier run has written. */
+  readonly labels: readonly Label[];
   /** The journal that was taken over; created when absent. */
   readonly taken?: StoredJournal<ProgramState> | undefined;
   /** The program must end: its journal cannot be written. */
@@ -144,6 +173,11 @@ const spacingMs = 250;
 export function openProgramJournal(options: ProgramJournalOptions): ProgramJournal {
   const { state } = options;
   const created = createOnUse(options);
+  const labels = [...options.labels];
+  const stored = (label: Label): Label | number => {
+    const known = labels.indexOf(label);
+    return known < 0 ? (labels.push(label), label) : known;
+  };
   const append = (
     items: readonly ProgramItem[],
     status?: ProgramState['status'],
@@ -152,7 +186,10 @@ export function openProgramJournal(options: ProgramJournalOptions): ProgramJourn
     created.append(items.map((item) => JSON.stringify(item)), status && { ...state, status }, changes);
   };
   return {
-    out: (delivery, digest) => append([{ t: 'out', digest, ...delivery }]),
+    out(outcome, digest) {
+      const label = 'label' in outcome && outcome.label && { label: stored(outcome.label) };
+      append([{ t: 'out', digest, ...outcome, ...label }]);
+    },
     async begin(n, digest) {
       append([{ t: 'begin', n, digest }], 'running');
       await created.flush();
@@ -189,11 +226,11 @@ interface Waiting {
 }
 
 function createOnUse(options: ProgramJournalOptions): JournalOnUse {
-  const { taken, code, state } = options;
+  const { taken, source, state } = options;
   let journal: Journal<ProgramState> | undefined = taken && open(options, taken);
   let creating: Promise<void> | undefined;
   let waiting: Waiting[] = [];
-  const first: ProgramItem = { t: 'code', code };
+  const first: ProgramItem = { t: 'code', ...source };
   const create = async (): Promise<void> => {
     journal = open(options, await createHead(options, [JSON.stringify(first)], state));
     for (const { items, state: next, changes } of waiting) journal.append(items, { ...given(next, changes) });

@@ -9,7 +9,8 @@
  *    runs before all recorded calls have been compared.
  * 4. The journal is taken over before decisions are spent: of two runs, one gets it, and only that one goes on.
  * 5. The questions of a program are committed with its journal, then shown. After that, nothing of it is in memory.
- * 6. Decisions belong to the owner of the program, its chat, agent, tools and time zone: when one has changed, it does not go on.
+ * 6. What a guarded agent's program must not see stays here (`handles.ts`), and it makes no acting call that it has not stated (`acts.ts`).
+ * 7. Decisions belong to the owner of the program, its chat, agent, tools and time zone: when one has changed, it does not go on.
  */
 
 import { type ErrorData, PinnaceError, toData, toPinnaceError } from '../base/errors.ts';
@@ -17,21 +18,25 @@ import { sha256Sync } from '../base/hash.ts';
 import { type Span, type SpanContext, statusOfError } from '../events/span.ts';
 import { type JournalHead, readJournal, takeOver } from '../log/journal-record.ts';
 import { askedBy, type SpentDecision, type Unspendable } from '../permission/interruption.ts';
+import { unlabelled } from '../permission/label.ts';
 import { type OwnedRecord, reach } from '../permission/ownership.ts';
 import { approvalsRequestedIn } from '../runtime/decided-calls.ts';
 import type { CallForApproval, ProgramHome, RunContext, RunPrograms } from '../runtime/run-context.ts';
-import { driveProgram } from './drive-program.ts';
+import { deliveryOf, driveProgram } from './drive-program.ts';
 import { programsIn } from '../runtime/message-parts.ts';
-import { createProgramCalls, createProgramView, type ProgramAsk, type ProgramView } from './program-calls.ts';
+import { Acts } from './acts.ts';
+import { HandleCount, Handles, type ProgramGuard } from './handles.ts';
+import { boundOf, createProgramCalls, createProgramView, type ProgramAsk, type ProgramView } from './program-calls.ts';
 import { ownerOfRun, runPrefix, type RunState } from '../runtime/run-record.ts';
 import { maxProgramLength, maxProgramOutput } from '../tools/builtin/code-run.ts';
 import { claimOn, describedText, earlierClaim, factsOf } from '../tools/call-approval.ts';
 import { outcomeUnknown, waitingOutput } from '../tools/call-ends.ts';
 import type { PooledPrograms } from '../tools/pooled-sandbox.ts';
 import { codeRunId } from '../tools/run-scope.ts';
-import type { ToolContext } from '../tools/tool.ts';
+import type { ProgramSource, ToolContext } from '../tools/tool.ts';
 import {
   openProgramJournal,
+  type Outcome,
   programId,
   type ProgramJournal,
   type ProgramPast,
@@ -55,25 +60,37 @@ const codeMs = 5_000;
 export function openPrograms(place: ProgramRun): RunPrograms {
   const resumed = new Map<string, Resumed | PinnaceError>();
   const ordinals = new Map<string, number>();
-  const begin = (code: string, toolCallId: string): Resumed => {
+  const held = { count: new HandleCount(), programs: 0 };
+  const begin = (source: ProgramSource, toolCallId: string): Resumed => {
     const how = resumed.get(toolCallId);
     resumed.delete(toolCallId);
     if (how instanceof PinnaceError) throw how;
     if (how) return how;
     const ordinal = ordinals.get(toolCallId) ?? 0;
     ordinals.set(toolCallId, ordinal + 1);
-    return newProgram(place, { code, toolCallId, id: programId(toolCallId, ordinal) });
+    const approved = place.run.calls.isApproved(toolCallId);
+    held.programs += 1;
+    return newProgram(place, {
+      source,
+      toolCallId,
+      id: programId(toolCallId, ordinal),
+      ordinal: held.programs,
+      approved,
+    });
   };
   return {
     async resumed() {
       const found = await resumePrograms(place);
-      for (const { call: { toolCallId }, how } of found) resumed.set(toolCallId, how);
+      for (const { call: { toolCallId }, how } of found) {
+        resumed.set(toolCallId, how);
+        if (!(how instanceof PinnaceError)) held.programs = Math.max(held.programs, how.state.ordinal ?? 0);
+      }
       return found.map(({ call }) => call);
     },
     close: () => Promise.resolve(), // the signal of its call ends a program
-    async run(code, context) {
-      const program = begin(code, context.toolCallId);
-      const end = await execute(place, program, context);
+    async run(source, context) {
+      const program = begin(source, context.toolCallId);
+      const end = await execute(place, program, { context, count: held.count });
       if (!('asks' in end)) return end.output;
       place.run.calls.suspend(context.toolCallId);
       return waitingOutput;
@@ -84,14 +101,22 @@ export function openPrograms(place: ProgramRun): RunPrograms {
 /** @throws PinnaceError `invalid_argument` for a program that is too long, or has a secret of the run in it. */
 function newProgram(
   { run, sandbox }: ProgramRun,
-  { code, toolCallId, id }: { readonly code: string; readonly toolCallId: string; readonly id: string },
+  { source, toolCallId, id, ordinal, approved }: {
+    readonly source: ProgramSource;
+    readonly toolCallId: string;
+    readonly id: string;
+    readonly ordinal: number;
+    readonly approved: boolean;
+  },
 ): Resumed {
+  const { code, acts } = source;
   const { runId, principal: { tenant, subject }, request: { chat }, agent, redaction, now } = run;
   if (code.length > maxProgramLength) throw refused(`it is longer than ${maxProgramLength}`, 'program_too_long');
   if (redaction.text(code) !== code) throw refused('it has a secret in it', 'secret_in_program');
   const [seed = 0] = crypto.getRandomValues(new Uint32Array(1));
+  const guarded = agent.trust === 'guarded' && { ordinal, ...(approved && { approved: true as const }) };
   const state: ProgramState = {
-    v: 1,
+    v: guarded ? 2 : 1,
     mark: crypto.randomUUID(),
     toolCallId,
     tenant,
@@ -106,18 +131,32 @@ function newProgram(
     at: now(),
     status: 'running',
     driver: runId,
+    ...guarded,
   };
-  const past = { code, outs: [], begun: new Map(), asked: new Map() };
+  const past = { code, ...(guarded && { acts: acts ?? [] }), outs: [], labels: [], begun: new Map(), asked: new Map() };
   return { home: { runId, id }, state, past, decisions: new Map(), taken: undefined };
 }
 
 type Ended = { readonly output: unknown } | { readonly asks: readonly ProgramAsk[] };
 
-async function execute(place: ProgramRun, program: Resumed, context: ToolContext): Promise<Ended> {
+async function execute(
+  place: ProgramRun,
+  program: Resumed,
+  { context, count }: { readonly context: ToolContext; readonly count: HandleCount },
+): Promise<Ended> {
   const { metrics, now, push } = place.run;
-  const { past: { outs }, taken } = program;
+  const { past: { outs, acts }, taken, state: { v, ordinal = 1, approved } } = program;
   const span = startSpan(context.span, taken !== undefined);
-  const view = createProgramView({ toolCallId: context.toolCallId, replayed: outs.length, push, now });
+  const guard = v === 2
+    ? { handles: new Handles(count), acts: new Acts(acts ?? []), ordinal, approved: approved === true }
+    : undefined;
+  const view = createProgramView({
+    toolCallId: context.toolCallId,
+    replayed: outs.length,
+    push,
+    now,
+    acts: guard && (() => guard.acts.list()),
+  });
   view.show('running');
   const end = (status: 'completed' | 'suspended' | 'failed', error: ErrorData | null): void => {
     metrics.count('pinnace_programs_total', { status });
@@ -125,7 +164,7 @@ async function execute(place: ProgramRun, program: Resumed, context: ToolContext
     span?.end({ status: error ? statusOfError(error) : 'ok', error, payload: { ...view.counts, state: status } });
   };
   try {
-    const ended = await drive(place, program, { context, view, span });
+    const ended = await drive(place, program, { context, view, span, guard });
     end('asks' in ended ? 'suspended' : 'completed', null);
     return ended;
   } catch (error) {
@@ -140,11 +179,12 @@ interface Running {
   readonly context: ToolContext;
   readonly view: ProgramView;
   readonly span: Span | undefined;
+  readonly guard: ProgramGuard | undefined;
 }
 
 async function drive({ run, sandbox }: ProgramRun, program: Resumed, running: Running): Promise<Ended> {
   const { state, past, decisions } = program;
-  const { context: { signal: callSignal, toolCallId, principal, scope }, view, span } = running;
+  const { context: { signal: callSignal, toolCallId, principal, scope }, view, span, guard } = running;
   const lost = new AbortController();
   const signal = AbortSignal.any([callSignal, lost.signal]);
   const journal = openProgramJournal({
@@ -156,7 +196,8 @@ async function drive({ run, sandbox }: ProgramRun, program: Resumed, running: Ru
     run,
     toolCallId,
     spanContext,
-    earlier: { decisions, begun: past.begun },
+    earlier: { decisions, begun: past.begun, asked: past.asked },
+    guard,
     journal,
     signal,
     onCall(call) {
@@ -166,10 +207,12 @@ async function drive({ run, sandbox }: ProgramRun, program: Resumed, running: Ru
     onReached: (...reached) => view.reached(...reached),
   });
   try {
+    if (guard) { for (const out of past.outs) restore(guard.handles, out); }
     const cell = await sandbox.open(past.code, {
       seed: state.seed,
       at: state.at,
-      recorded: past.outs.map(({ t: _, digest: __, ...delivery }) => delivery),
+      recorded: past.outs.map(deliveryOf),
+      ...(guard && { handles: true }),
       timeoutMs: codeMs,
       maxOutputLength: maxProgramOutput,
       signal,
@@ -178,10 +221,16 @@ async function drive({ run, sandbox }: ProgramRun, program: Resumed, running: Ru
     const ended = await driveProgram({ cell, past, calls: maker, journal });
     if ('asks' in ended) await suspend(run, program, { ...running, journal, asks: ended.asks, spanContext });
     else await journal.end(true);
-    return ended;
+    return guard && 'output' in ended ? { output: guard.handles.describe(ended.output) } : ended;
   } catch (error) {
     await journal.end(false);
     throw lost.signal.aborted ? toPinnaceError(lost.signal.reason) : error;
+  }
+}
+
+function restore(handles: Handles, out: Outcome): void {
+  if (out.ok && out.handle !== undefined) {
+    handles.hold(out.handle, { value: out.output, label: out.label ?? unlabelled });
   }
 }
 
@@ -197,7 +246,8 @@ function journalPlace({ storage, now, runtime, limits }: RunContext, { home, sta
     ttlMs: keep,
     graceMs,
     state,
-    code: past.code,
+    source: { code: past.code, ...(past.acts && { acts: past.acts }) },
+    labels: past.labels,
     taken,
   };
 }
@@ -211,7 +261,7 @@ interface Suspending extends Running {
 /** Records the questions with the journal, then shows them: after that, nothing of the program is in memory. */
 async function suspend(run: RunContext, program: Resumed, suspending: Suspending): Promise<void> {
   const { runId, principal, agent, interruptions, push } = run;
-  const { journal, asks, spanContext, view, context } = suspending;
+  const { journal, asks, spanContext, view, context, guard } = suspending;
   await interruptions.requireRoom(principal, asks.length);
   const questions = await Promise.all(asks.map(async ({ call, toolCall }) => {
     const { tool, input, toolCallId } = toolCall;
@@ -228,10 +278,18 @@ async function suspend(run: RunContext, program: Resumed, suspending: Suspending
       program: program.home,
       facts: factsOf(tool, description),
     });
-    return { call, tool, input, toolCallId, description, approvalId: record.id, changes };
+    const bound = guard ? await boundOf(toolCall) : undefined;
+    return { call, tool, input, toolCallId, description, bound, approvalId: record.id, changes };
   }));
   await journal.suspend(
-    questions.map(({ call: { n, tool, digest }, approvalId }) => ({ t: 'ask', n, tool, digest, approvalId })),
+    questions.map(({ call: { n, tool, digest }, approvalId, bound }) => ({
+      t: 'ask',
+      n,
+      tool,
+      digest,
+      approvalId,
+      ...(bound !== undefined && { bound }),
+    })),
     questions.flatMap(({ changes }) => changes),
   );
   for (const { tool, input, toolCallId, description, approvalId } of questions) {
@@ -383,7 +441,7 @@ function requireSame(
   const isMine = state.chatId === chat.id && state.agentId === agent.id && state.toolCallId === toolCallId;
   if (!isMine) throw unresumable('its approval was given in another chat or to another agent', 'approval_moved');
   const isSame = state.revision === agent.revision && state.toolSetDigest === toolSet.digest &&
-    state.timeZone === timeZone;
+    state.timeZone === timeZone && (state.v === 2) === (agent.trust === 'guarded');
   if (isSame) return;
   throw new PinnaceError(
     'conflict',

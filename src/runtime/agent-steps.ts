@@ -28,6 +28,7 @@ import { createPrincipal, requireScope } from '../base/principal.ts';
 import { createRunRedaction, redactedContext, redactedEmit } from '../permission/redaction/run-redaction.ts';
 import type { RuntimeParts } from './run-context.ts';
 import { createStepTools } from './step-tools.ts';
+import { requireGuard } from './tool-sets.ts';
 import { itemsMessage } from './turn-context.ts';
 import { loadedIn, type LoadedTools } from './wrapped-calls.ts';
 import { type EgressList, narrowEgress } from '../base/origins.ts';
@@ -172,6 +173,7 @@ async function prepare(
   const resolved = await resolver.resolve(agentId, principal, spanContext);
   const find = (id: string): Promise<Agent> => resolver.agent(id, principal);
   const agent = await narrowToReach(resolved.agent, { above, callers }, find);
+  requireGuard(agent, { tools: [], canRun: false }); // a step of a plan has no programs
   const toolSet = await parts.toolSetOf(agent, resolved.tools, resolved.servers);
   if (resolved.secret) redaction.add(resolved.secret);
   const { discovery } = parts;

@@ -57,6 +57,7 @@ export interface ModelTurnOptions {
   readonly prompt: LanguageModelV4Message[];
   readonly fit?: FitPrompt;
   readonly onRetry?: ModelCallOptions['onRetry'];
+  readonly responseFormat?: ModelCallOptions['responseFormat'];
   /** Is called with the text so far, as it grows. */
   readonly onText?: (text: string) => void;
   readonly tools: readonly Pick<ToolDefinition, 'name' | 'description' | 'paramsSchema'>[];
@@ -93,6 +94,7 @@ async function readTurn(
     prompt,
     fit,
     tools: toPromptTools(tools.map((definition) => ({ definition }))),
+    responseFormat: options.responseFormat,
     clock,
     report,
     onRetry,

@@ -338,7 +338,7 @@ export class Run implements RunContext {
       return opened ??= openPrograms({ run: this, sandbox });
     };
     const host: ProgramHost = {
-      run: async (code, context) => await (await open()).run(code, context),
+      run: async (program, context) => await (await open()).run(program, context),
       close: () => Promise.resolve(),
     };
     calls.scope.keep(programHostKey, () => host);

@@ -50,7 +50,7 @@ import { parseRunRequest, type RunRequest } from './run-request.ts';
 import { Run } from './run.ts';
 import type { Started, StartOptions } from './runtime.ts';
 import { createStepTools } from './step-tools.ts';
-import { notesOf, type ToolSet } from './tool-sets.ts';
+import { notesOf, requireGuard, type ToolSet } from './tool-sets.ts';
 import { loadedIn } from './wrapped-calls.ts';
 import { uncovered } from './message-parts.ts';
 import { contextParts } from './turn-context.ts';
@@ -267,6 +267,8 @@ class StartingRun implements RunIdentity {
     requirePrice(provider, requested.budget?.cost);
     if (found.secret) redaction.add(found.secret);
     const toolSet = await this.#permitted(await runtime.toolSetOf(agent, tools, servers), found);
+    const { sandbox } = runtime;
+    requireGuard(agent, { tools: toolSet.tools, canRun: sandbox !== undefined && 'open' in sandbox });
     const { chat } = requested;
     const request = { ...requested, context: [...notesOf(toolSet, chat.messages), ...requested.context] };
     const output = outputRequest(request, found);

@@ -13,11 +13,13 @@ import {
 import { unknownHandler } from '../tools/define-tool.ts';
 import { type Builtin, implement, type Means } from '../tools/implement.ts';
 import { isProviderTool, providerToolOf } from '../tools/provider-tool.ts';
+import { codeRunId } from '../tools/run-scope.ts';
 import type { Tool } from '../tools/tool.ts';
 import { createAgentTool, type LiveTexts } from '../tools/agent-tool.ts';
 import type { Limits } from './limits.ts';
 import type { Plans } from '../contracts/plans.ts';
-import type { PinnaceError } from '../base/errors.ts';
+import { PinnaceError } from '../base/errors.ts';
+import { loadOnce } from '../base/load-once.ts';
 import { isWithinEgress } from '../base/origins.ts';
 import type { UIMessage } from '../contracts/ai-types.ts';
 import type { ContextItem } from './run-request.ts';
@@ -144,7 +146,8 @@ type Exclusion =
   | 'egress_denied'
   | 'no_implementation'
   | 'only_in_plans'
-  | 'name_taken';
+  | 'name_taken'
+  | 'not_for_programs';
 
 /** A tool that is known: its definition, and its code where the composition has it. */
 export interface KnownTool {
@@ -193,8 +196,10 @@ export async function assemble(agent: Agent, known: readonly KnownTool[], mcp: M
   const names = new Set<string>();
   const entries: ManifestEntry[] = [];
   const allows = createAllowlist(agent.entryTools);
-  for (const { definition, tool, ruling, mustBeNamed = false } of [...known, ...mcp.known]) {
-    const excluded = exclude(definition, { agent, allows, tool, ruling, names, mustBeNamed });
+  const guarded = agent.trust === 'guarded' ? (await loadGuarded()).guardedTool : undefined;
+  for (const { definition, tool: given, ruling, mustBeNamed = false } of [...known, ...mcp.known]) {
+    const tool = given && guarded ? guarded(given) : given;
+    const excluded = exclude(definition, { agent, allows, tool, given, ruling, names, mustBeNamed });
     if (excluded === 'not_allowed' && mustBeNamed) continue; // a way of working that the agent did not choose
     entries.push(excluded ? { id: definition.id, excluded } : { id: definition.id });
     if (excluded || !tool) continue;
@@ -204,6 +209,27 @@ export async function assemble(agent: Agent, known: readonly KnownTool[], mcp: M
   entries.push(...mcp.entries);
   for (const id of allows.unmatched()) entries.push({ id, excluded: reasonFor(id) });
   return { tools, entries, notes: mcp.notes, digest: await digestOf(tools, mcp.notes) };
+}
+
+/** Loaded for guarded agents. */
+const loadGuarded = /* @__PURE__ */ loadOnce(() => import('../tools/builtin/code-run.ts'));
+
+/**
+ * Checks that programs can run for a guarded agent: it reads and acts in them alone.
+ *
+ * @throws PinnaceError `invalid_argument` (`guard_needs_programs`).
+ */
+export function requireGuard(
+  { id, trust }: Agent,
+  { tools, canRun }: { readonly tools: readonly Tool[]; readonly canRun: boolean },
+): void {
+  if (trust !== 'guarded' || (canRun && tools.some(({ definition }) => definition.id === codeRunId))) return;
+  throw new PinnaceError(
+    'invalid_argument',
+    `Cannot run agent "${id}": it is guarded, so it acts in programs alone; add "code_run" to its "entryTools", and compose the ` +
+      'runtime with a sandbox and "programs: true"',
+    { details: { reason: 'guard_needs_programs' } },
+  );
 }
 
 const inPlans: ReadonlySet<string> = new Set(planToolIds);
@@ -234,10 +260,12 @@ function countReasons(entries: readonly ManifestEntry[]): ExclusionCounts {
 
 function exclude(
   definition: ToolDefinition,
-  { agent, allows, tool, ruling, names, mustBeNamed }: {
+  { agent, allows, tool, given, ruling, names, mustBeNamed }: {
     agent: Agent;
     allows: Allowlist;
     tool: Tool | undefined;
+    /** As it is in other agents. */
+    given: Tool | undefined;
     ruling: KnownTool['ruling'];
     names: ReadonlySet<string>;
     mustBeNamed: boolean;
@@ -247,7 +275,7 @@ function exclude(
   if (ruling !== undefined && ruling !== 'allowed') return mustBeNamed && !isAllowed ? 'not_allowed' : ruling;
   const unavailable = unavailability(definition, isAllowed || ruling === 'allowed');
   if (unavailable) return unavailable;
-  if (!tool) return 'no_implementation';
+  if (!tool) return given ? 'not_for_programs' : 'no_implementation';
   if (tool.secretOrigin !== undefined && !isWithinEgress(new URL(tool.secretOrigin), agent.egress)) {
     return 'egress_denied';
   }

@@ -14,7 +14,7 @@ import { setBoundedTimeout } from '../base/until-aborted.ts';
 import { wellFormed } from '../base/text.ts';
 import type { Authorize } from '../contracts/authenticator.ts';
 import { type ErrorContext, type Report, reportHidden } from '../events/report.ts';
-import { refusal } from '../permission/authorize.ts';
+import { refusal, requestPermission, type Ruling } from '../permission/authorize.ts';
 import {
   type ApprovalTerms,
   type CallPermit,
@@ -58,18 +58,37 @@ export async function prepareCall(
   try {
     const checked = await checkInput(tool, input);
     const ruling = await ruleOnCall(authorize, { ...caller, tool, input }, { checked, approved });
+    const start = ruling.decision === 'allow' && tool.starts?.(checked);
+    const started = start && await rulingOnStart(start, tool, { ...caller, authorize, approved });
+    if (started) return started;
     if (ruling.decision === 'allow') {
       if (approved || !needsApproval(definition)) return { ok: true, permit: ruling.permit };
       const error = new PinnaceError('approval_required', `${attempt}: a person must approve the call`);
       return { ok: false, error, approval: {} };
     }
-    const error = refusal(ruling, attempt);
-    if (ruling.decision === 'deny') return { ok: false, error };
-    const { decision: _, code: __, ...approval } = ruling;
-    return { ok: false, error, approval };
+    return refused(ruling, attempt);
   } catch (thrown) {
     return { ok: false, error: safeError(tool, thrown) };
   }
+}
+
+/** What the hook says of what a call starts. An approval of the call covers it; a denial stands. */
+async function rulingOnStart(
+  { action, input }: NonNullable<ReturnType<NonNullable<Tool['starts']>>>,
+  { definition: { id } }: Tool,
+  { authorize, approved, agentId, principal }: Omit<PrepareOptions, 'toolCallId'>,
+): Promise<PreparedCall | undefined> {
+  const wish = { action, principal, resource: { type: 'tool', id }, context: { input, agentId } };
+  const ruling = await requestPermission(authorize, wish);
+  if (ruling.decision === 'allow' || (ruling.decision === 'ask' && approved === true)) return undefined;
+  return refused(ruling, `Cannot call tool "${id}"`);
+}
+
+function refused(ruling: Exclude<Ruling, { readonly decision: 'allow' }>, attempt: string): PreparedCall {
+  const error = refusal(ruling, attempt);
+  if (ruling.decision === 'deny') return { ok: false, error };
+  const { decision: _, code: __, ...approval } = ruling;
+  return { ok: false, error, approval };
 }
 
 /** Leaves out the tools of providers whose calls `authorize` does not simply allow. The same array where that is none. */

@@ -171,6 +171,11 @@ export class RunCalls {
     if (call) call.isSuspended = true;
   }
 
+  /** Whether a person has approved the call. */
+  isApproved(toolCallId: string): boolean {
+    return this.#calls.get(toolCallId)?.isApproved ?? false;
+  }
+
   /** The call may have changed something, whatever its tool declares. */
   acted(toolCallId: string): void {
     const call = this.#calls.get(toolCallId);

@@ -134,6 +134,11 @@ export class ToolCall {
     this.facts = facts;
   }
 
+  /** Whether a person has approved it. */
+  get isApproved(): boolean {
+    return this.#approved === true;
+  }
+
   /** Checks the input and asks the permission hook, once. Never rejects. */
   prepare(): Promise<PreparedCall> {
     const { agent: { id: agentId }, principal, authorize } = this.#host;

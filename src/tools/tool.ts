@@ -104,10 +104,23 @@ export interface ToolContext {
   readonly report?: ((cause: unknown, context?: Partial<Pick<ErrorContext, 'kind' | 'id'>>) => void) | undefined;
 }
 
+/** Calls of one tool that a program states before it starts. */
+export interface ProgramAct {
+  readonly tool: string;
+  readonly times: number;
+}
+
+/** A program as a model writes it. */
+export interface ProgramSource {
+  readonly code: string;
+  /** The acting calls of a guarded agent's program, in their order. */
+  readonly acts?: readonly ProgramAct[] | undefined;
+}
+
 /** Runs programs. A run keeps its host in its scope, under `programHostKey`. */
 export interface ProgramHost extends Closable {
   /** Returns what the program returned. Rejects with the `PinnaceError` of a program that was not run to its end. */
-  run(code: string, context: ToolContext): Promise<unknown>;
+  run(program: ProgramSource, context: ToolContext): Promise<unknown>;
 }
 
 /** The result of checking an input: the input as the tool takes it, or what is wrong. */
@@ -166,6 +179,8 @@ export interface Tool {
   readonly beside?: (others: readonly Tool[]) => Tool;
   /** Returns what a model should know of these tools for a request, as data of its turn; `undefined` where the description says it. */
   readonly noteFor?: (request: string, others: readonly Tool[]) => string | undefined;
+  /** A second action that the permission hook rules on before the call, as the start of a program by what it will do. */
+  readonly starts?: (input: unknown) => { readonly action: string; readonly input: unknown } | undefined;
   /** Gets an input that passed the check. The model receives a `PinnaceError` that it throws, and no other error. */
   readonly execute: (input: unknown, context: ToolContext) => unknown;
   /** How a call is taken back. Absent: it cannot be. */

@@ -3,6 +3,7 @@ import { afterAll, describe, expect, inject, it } from 'vitest';
 import type { ProbedSandbox } from '../../adapters/sandbox/sandbox.ts';
 import { workerSandbox } from '../../adapters/sandbox/worker.ts';
 import { fromData } from '../../src/base/errors.ts';
+import { describeHandles } from '../fixtures/sandbox/handle-sandbox.ts';
 import { describeProgramSandbox } from '../fixtures/sandbox/program-sandbox.ts';
 import { describeSandbox } from '../fixtures/sandbox/sandbox.ts';
 import type { SandboxHost } from './sandbox-host.ts';
@@ -40,6 +41,7 @@ describe('workerSandbox in a page', () => {
 
 describe('programs of workerSandbox in a page', () => {
   describeProgramSandbox(workerSandbox(), url);
+  describeHandles(workerSandbox(), 1_000);
 });
 
 describe('workerSandbox in a worker', () => {

@@ -13,6 +13,7 @@ const reasons: Readonly<Record<string, string>> = {
   mcp_app_only: 'only for its server’s apps',
   no_implementation: 'its code is not available here',
   only_in_plans: 'only in plans',
+  not_for_programs: 'a guarded agent acts in programs, which cannot call it',
   name_taken: 'another tool has this name',
 };
 

@@ -1,0 +1,72 @@
+/** What a reader may answer: a JSON Schema that says all of it. */
+
+import { PinnaceError } from '../base/errors.ts';
+import { isRecord } from '../base/is-record.ts';
+import type { JsonSchema } from '../base/schema.ts';
+import { requireOutputSchema } from '../tools/json-schema/json-schema.ts';
+
+const maxDepth = 4;
+const maxFields = 64;
+const maxText = 2_000;
+const maxItems = 100;
+/** A value of at most so many is the operator's, whoever has chosen it. */
+const maxNarrow = 64;
+
+const kept = ['type', 'enum', 'description', 'minimum', 'maximum', 'required'] as const;
+
+/**
+ * Returns the schema with all objects closed, and all texts and lists bounded.
+ *
+ * @throws PinnaceError `invalid_argument` (`reader_schema`) for one that is no object or list, or larger than a reader may answer.
+ */
+export function readerSchema(literal: unknown): JsonSchema {
+  const isWhole = isRecord(literal) && (literal['type'] === 'object' || literal['type'] === 'array');
+  if (!isWhole) throw unfit('it must be an object or an array');
+  const left = { fields: maxFields };
+  const schema = closed(literal, maxDepth, left);
+  requireOutputSchema(schema);
+  return schema;
+}
+
+function closed(given: unknown, depth: number, left: { fields: number }): JsonSchema {
+  if (depth === 0) throw unfit(`it is deeper than ${maxDepth}`);
+  if (!isRecord(given)) throw unfit('each part must be an object');
+  const { type, properties, items, maxLength, maxItems: most } = given;
+  const types: readonly unknown[] = Array.isArray(type) ? type : [type];
+  const schema: Record<string, unknown> = Object.fromEntries(
+    kept.flatMap((key) => given[key] === undefined ? [] : [[key, given[key]]]),
+  );
+  if (types.includes('object')) {
+    if (!isRecord(properties)) throw unfit('an object needs "properties"');
+    if ((left.fields -= Object.keys(properties).length) < 0) throw unfit(`it has more than ${maxFields} fields`);
+    schema['properties'] = Object.fromEntries(
+      Object.entries(properties).map(([key, value]) => [key, closed(value, depth - 1, left)]),
+    );
+    schema['required'] ??= Object.keys(properties);
+    schema['additionalProperties'] = false;
+  }
+  if (types.includes('array')) {
+    schema['items'] = closed(items, depth - 1, left);
+    schema['maxItems'] = Math.min(typeof most === 'number' ? most : maxItems, maxItems);
+  }
+  if (types.includes('string')) schema['maxLength'] = typeof maxLength === 'number' ? maxLength : maxText;
+  return schema;
+}
+
+/** Whether the value at a path is one of a few that the program has named. */
+export function isNarrow(schema: JsonSchema, path: string): boolean {
+  let part: unknown = schema;
+  for (const key of path.split('/').slice(1)) {
+    const { properties, items } = isRecord(part) ? part : {};
+    part = isRecord(properties) && Object.hasOwn(properties, key) ? properties[key] : items;
+  }
+  if (!isRecord(part)) return false;
+  const { type, enum: values } = part;
+  return type === 'boolean' || (Array.isArray(values) && values.length <= maxNarrow);
+}
+
+function unfit(why: string): PinnaceError {
+  return new PinnaceError('invalid_argument', `Cannot read by this schema: ${why}`, {
+    details: { reason: 'reader_schema' },
+  });
+}
