@@ -237,7 +237,7 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
         storage,
         steps,
         arm,
-        limits: { storageGraceMs, ...options.plans },
+        limits: { storageGraceMs, stallAfter: limits.stallAfter, ...options.plans },
         authorize: hook,
         now,
       }),

@@ -127,8 +127,7 @@ function createWork<Ask>({ cell, past, calls, journal }: DriveOptions<Ask>): Wor
     call(message) {
       if ((inputsLength += message.input.length) > maxInputsLength) return end({ error: inputsTooLong() });
       const call = readCall(message);
-      last = call.n;
-      if (last > maxProgramCalls) return end({ error: tooManyCalls() });
+      if ((last = call.n) > maxProgramCalls) return end({ error: tooManyCalls() });
       const digest = known.digestOf(call.n);
       if (digest !== undefined && digest !== call.digest) return end({ error: diverged() });
       calls.received(call);

@@ -9,6 +9,11 @@ export interface Limits {
   readonly steps: number;
   /** Calls of tools. */
   readonly toolCalls: number;
+  /**
+   * After how many calls with the same input and the same outcome the model is told to do something else. After twice as many the run
+   * is stopped. Plans count steps that repeat themselves by it. `Infinity`: never.
+   */
+  readonly stallAfter: number;
   /** How often a model call is retried after a transient failure, before its first chunk. */
   readonly modelRetries: number;
   /** The whole run. */
@@ -69,6 +74,7 @@ export interface Limits {
 export const defaultLimits: Limits = {
   steps: 16,
   toolCalls: 64,
+  stallAfter: 3,
   modelRetries: 2,
   totalMs: 300_000,
   stepMs: 240_000,

@@ -10,7 +10,8 @@
  *    only the context window replaces parts of it: else the provider's cache is lost.
  * 5. Calls are made only where the model has finished with them (`mayExecute`). Results stand in the order of the calls, whichever
  *    ends first; a call without a result waits for a person, and then the run ends there.
- * 6. A rejected answer and its correction are no part of the chat, and the repair is tried once.
+ * 6. A model that goes in circles is told so, and then stopped. What a person says starts the count anew (`stalls.ts`).
+ * 7. A rejected answer and its correction are no part of the chat, and the repair is tried once.
  */
 
 import type {
@@ -41,6 +42,7 @@ import { raceAbort } from '../base/until-aborted.ts';
 import type { SettledCall } from '../tools/run-calls.ts';
 import type { ParsedCall } from './model-stream.ts';
 import type { Issue } from '../base/parse.ts';
+import { RepeatedCalls, stallChunk, stalledRun, withStallLine } from './stalls.ts';
 import type { Limits } from './limits.ts';
 
 /**
@@ -52,12 +54,16 @@ export class ModelLoop implements Loop {
   readonly #terms: LoopTerms;
   readonly #mark: ReturnType<typeof createCacheMarks>;
   readonly #steps: AsyncGenerator<readonly UIMessageChunk[], RunEnd>;
+  readonly #repeated: RepeatedCalls;
+  /** Set once the run goes in circles. */
+  #stalled: PinnaceError | undefined;
 
   constructor(run: RunContext, terms: LoopTerms) {
     this.#run = run;
     this.#terms = terms;
     const { principal: { tenant }, request: { chat } } = run;
     this.#mark = createCacheMarks({ tenant, agentId: terms.agent.id, chatId: chat.id });
+    this.#repeated = new RepeatedCalls(run.limits.stallAfter);
     this.#steps = this.#runSteps();
   }
 
@@ -84,7 +90,10 @@ export class ModelLoop implements Loop {
     const callIds = new CallIds(() => [...otherCallIds, ...callIdsIn([...chat.messages, ...messages])]);
     for (let step = resumed?.step ?? 1;; step++) {
       const arrived = steering.deliver(prompt);
-      if (arrived.length > 0) yield arrived;
+      if (arrived.length > 0) {
+        this.#repeated.restart();
+        yield arrived;
+      }
       const fitting = contextWindow.fit(prompt);
       if (fitting) yield* fitting;
       const { answer, spent } = yield* this.#takeAnswer({ prompt, shownIds, callIds, step });
@@ -171,6 +180,7 @@ export class ModelLoop implements Loop {
   /** Makes the calls at once, and yields what becomes of each as it ends. */
   async *#settleCalls(calls: readonly ParsedCall<Tool>[]): AsyncGenerator<readonly UIMessageChunk[], Settled> {
     const results: (LanguageModelV4ToolResultPart | undefined)[] = calls.map(() => undefined);
+    this.#repeated.startStep();
     const ready: UIMessageChunk[] = [];
     let wake = Promise.withResolvers<void>();
     let failure: { readonly error: unknown } | undefined;
@@ -178,9 +188,13 @@ export class ModelLoop implements Loop {
     const settleAt = async (call: ParsedCall<Tool>, at: number): Promise<void> => {
       try {
         const settled = await this.#settle(call);
-        if (settled.outcome) results[at] = resultOf(call, await this.#outputOf(settled.outcome));
-        else waiting += 1;
         ready.push(...settled.chunks);
+        if (settled.outcome) {
+          const times = this.#timesOf(call, settled);
+          const output = await this.#outputOf(settled.outcome);
+          results[at] = resultOf(call, times === undefined ? output : withStallLine(output, times));
+          if (times !== undefined) ready.push(stallChunk(call.toolCallId, times));
+        } else waiting += 1;
       } catch (error) {
         failure ??= { error };
       }
@@ -206,11 +220,28 @@ export class ModelLoop implements Loop {
     if (error || !tool) {
       return { chunks: [], outcome: { ok: false, error: toData(error ?? stepTools.missing(toolName)) } };
     }
-    const { chunks, outcome } = await calls.askOrSettle(calls.open(tool, input, toolCallId), spans.clock.signal);
+    const call = calls.open(tool, input, toolCallId);
+    const { chunks, outcome } = await calls.askOrSettle(call, spans.clock.signal);
     const [shown, ...rest] = chunks;
     if (!outcome) return { chunks };
+    const { hasAsked } = call;
     const first = shown && providerMetadata ? { ...shown, providerMetadata } as UIMessageChunk : shown; // an end of a call has the field
-    return { chunks: first ? [first, ...rest] : rest, outcome };
+    return { chunks: first ? [first, ...rest] : rest, outcome, hasAsked };
+  }
+
+  /** How often the call had this outcome, where that is too often. */
+  #timesOf(call: ParsedCall<Tool>, { outcome, hasAsked }: SettledCall): number | undefined {
+    if (hasAsked) this.#repeated.restart();
+    const times = outcome && this.#repeated.count(call, outcome);
+    if (times === undefined) return undefined;
+    const isOver = this.#repeated.isOver(times);
+    if (isOver) this.#stalled ??= stalledRun(call.toolName, times);
+    if (isOver || this.#repeated.isFirst(times)) {
+      const target = { type: 'tool', id: call.tool?.definition.id ?? 'unknown' };
+      const payload = { toolCallId: call.toolCallId, times };
+      this.#run.spans.current.emit({ action: 'run.stall', target, status: isOver ? 'error' : 'ok', payload });
+    }
+    return times;
   }
 
   #outputOf(outcome: ToolOutcome): Output | Promise<Output> {
@@ -230,6 +261,9 @@ export class ModelLoop implements Loop {
     const isSettled = waiting === 0 && results.length === calls.length;
     const hasMore = mayExecute(finishReason) && waiting === 0 && (isDeferred || (calls.length > 0 && isSettled));
     const isStopped = hasMore && isEnough?.(answer, results) === true;
+    const stalled = hasMore && !isStopped ? this.#stalled : undefined;
+    this.#stalled = undefined;
+    if (stalled && !steering.continues(hasRoom)) return stopped(finishReason, stalled);
     if (hasMore && hasSteps && !isStopped) return undefined; // unless it does not fit the budget
     if (steering.continues(isSettled && hasRoom && !isStopped)) return undefined;
     if (waiting > 0) return { type: 'awaiting_approval', finishReason };

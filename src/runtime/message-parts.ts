@@ -258,6 +258,8 @@ export interface PinnaceDataParts {
   };
   /** The error of a tool call. */
   readonly 'tool-error': ErrorData & { readonly toolCallId: string; readonly tool: string; readonly attempt: number };
+  /** The call has had the same outcome so many times in this run, and the model was told so. */
+  readonly stall: { readonly toolCallId: string; readonly times: number };
   /** What a tool has logged for people. */
   readonly 'tool-log': { readonly toolCallId: string; readonly level: string; readonly text: string };
   /** How far a tool is; arrives at `onData` only. `message` may be the words of an MCP server. */

@@ -27,6 +27,8 @@ import { wellFormed } from '../base/text.ts';
 import * as v from 'valibot';
 import { asRecord } from '../base/is-record.ts';
 import { blobIdOf, resourceOf } from './message-files.ts';
+import { readStall, withStallLine } from './stalls.ts';
+import { mediaOf } from '../tools/content.ts';
 
 /**
  * Converts the chat's messages to the model's: those that its newest compaction covers as their summary. `issued` returns the parts of
@@ -109,6 +111,7 @@ function convertAnswer(parts: readonly HistoryPart[]): ModelMessage[] {
       }
       if (one.type === 'data-model') isForeign = true; // a fallback answers until the run ends
       if (one.type === 'data-run') isForeign = false;
+      if (one.stall) results = results.map((result) => withStall(result, one.stall));
     } else if (one.kind === 'call') {
       const part = isForeign ? { ...one.part, callProviderMetadata: foreignCall } : one.part;
       content.push(...callContent(part));
@@ -168,6 +171,14 @@ function toResult(
 ): ToolContent[number] & AnswerContent[number] {
   const { toolCallId, toolName } = part;
   return { type: 'tool-result', toolCallId, toolName, output: outputOf(part), ...optionsOf(metadata) };
+}
+
+/** Files become content later; there the line is missing. */
+function withStall(result: ToolContent[number], stall: HistoryStall): ToolContent[number] {
+  if (result.type !== 'tool-result' || result.toolCallId !== stall?.toolCallId) return result;
+  const { output } = result;
+  const hasFiles = output.type === 'json' && mediaOf(output.value).length > 0;
+  return hasFiles || output.type === 'content' ? result : { ...result, output: withStallLine(output, stall.times) };
 }
 
 function outputOf(part: CallPart) {
@@ -397,7 +408,14 @@ type CallPart = v.InferOutput<typeof CallPart> & { readonly toolName: string };
 type HistoryPart =
   | { readonly kind: 'content'; readonly part: FixedPart }
   | { readonly kind: 'call'; readonly part: CallPart }
-  | { readonly kind: 'data'; readonly type: string; readonly context: TurnContext | undefined };
+  | {
+    readonly kind: 'data';
+    readonly type: string;
+    readonly context: TurnContext | undefined;
+    readonly stall: HistoryStall;
+  };
+
+type HistoryStall = ReturnType<typeof readStall>;
 
 /** Reads a part of a client's message; `undefined` for a part that no AI SDK client sends. */
 function readPart(given: unknown): HistoryPart | undefined {
@@ -405,7 +423,8 @@ function readPart(given: unknown): HistoryPart | undefined {
   if (typeof type !== 'string') return undefined;
   if (type.startsWith('data-')) {
     const [context] = contextOf([given as UIMessage['parts'][number]]); // it reads what has the form
-    return { kind: 'data', type, context };
+    const stall = type === 'data-stall' ? readStall(asRecord(given)['data']) : undefined;
+    return { kind: 'data', type, context, stall };
   }
   if (!isCallType(type)) {
     const part = v.safeParse(FixedPart, given);

@@ -63,6 +63,8 @@ export interface RunCallTerms {
 export interface SettledCall {
   readonly chunks: readonly UIMessageChunk[];
   readonly outcome?: ToolOutcome;
+  /** A person was asked meanwhile. */
+  readonly hasAsked?: boolean;
 }
 
 export class RunCalls {
@@ -292,6 +294,8 @@ export class RunCalls {
     const asked = { kind, runId, tenant, subject, ...askedBy(principal), agentId, binding, facts };
     const { id, expiresAt } = await interruptions.open(asked);
     await save({ id, runId, expiresAt });
+    const call = this.#calls.get(toolCallId);
+    if (call) call.hasAsked = true;
     const shown = redaction.data({ id, kind, toolCallId, expiresAt, isOpen: true, ...data });
     this.#targets.push({ type: 'data-interruption', id, data: shown });
     return id;

@@ -113,6 +113,8 @@ export class ToolCall {
   terms: ApprovalTerms = {};
   /** What the tool needs of a person before it can go on. */
   interaction: Interaction | undefined;
+  /** Whether it has asked a person while it was open. */
+  hasAsked = false;
   /** Whether it is a program that waits for people. */
   isSuspended = false;
   /** Whether it may have changed something that nothing undoes or repeats. */

@@ -216,7 +216,7 @@ describe('a budget of a period', () => {
     let step = 0;
     const { runtime } = runtimeWith([day({ tokens: 800 })], {
       script: () => streamOf(turns(++step)),
-      limits: { steps: 100 },
+      limits: { steps: 100, stallAfter: Infinity },
     });
     const chunks = await readAll(await runtime.run(runRequest(), ada));
     expect(chunks.filter(({ type }) => type === 'start-step')).toHaveLength(step);

@@ -1,0 +1,114 @@
+/**
+ * Finds the model that goes in circles: the same tool, the same input and the same outcome, again and again.
+ *
+ * - All three count. Another input with the same result is a search, and the same input with another result is progress.
+ * - The count is over the run, so two calls in turn are found as well. What a person says starts it anew.
+ * - Equal calls of one step count once: the model has not read the first result when it makes the second.
+ * - The line that the model reads is a constant with a number, and stands in the message of the chat: later turns send the same prompt.
+ */
+
+import type { LanguageModelV4ToolResultPart } from '@ai-sdk/provider';
+import { PinnaceError } from '../base/errors.ts';
+import { isRecord } from '../base/is-record.ts';
+import { canonicalJson } from '../base/json.ts';
+import type { UIMessageChunk } from '../contracts/ai-types.ts';
+import type { Tool, ToolOutcome } from '../tools/tool.ts';
+
+/** A call of a model, as far as it counts. */
+interface CountedCall {
+  readonly tool?: Tool | undefined;
+  readonly toolName: string;
+  readonly input: unknown;
+}
+
+/** How often each call of a run has had the same outcome. */
+export class RepeatedCalls {
+  readonly #stallAfter: number;
+  /** By the hash of call and outcome: at most as many as the run may make calls. */
+  readonly #counts = new Map<number, number>();
+  /** What the step has counted. */
+  readonly #ofStep = new Set<number>();
+
+  constructor(stallAfter: number) {
+    this.#stallAfter = Math.max(2, stallAfter); // once is no repetition
+  }
+
+  /** Counts a call. Returns how often its outcome was the same where that is too often. */
+  count({ tool, toolName, input }: CountedCall, outcome: ToolOutcome): number | undefined {
+    if (tool?.definition.limits?.repeats === 'allowed') return undefined;
+    const result = outcome.ok ? JSON.stringify(outcome.output) : outcome.error.message;
+    const key = hashOf(`${toolName}\n${canonicalJson(input)}\n${result}`);
+    if (this.#ofStep.has(key)) return undefined;
+    this.#ofStep.add(key);
+    const times = (this.#counts.get(key) ?? 0) + 1;
+    this.#counts.set(key, times);
+    return times < this.#stallAfter ? undefined : times;
+  }
+
+  startStep(): void {
+    this.#ofStep.clear();
+  }
+
+  /** Whether the run ends at so many repetitions: twice as many as the model was told of first. */
+  isOver(times: number): boolean {
+    return times >= this.#stallAfter * 2;
+  }
+
+  /** Whether the model is told for the first time. */
+  isFirst(times: number): boolean {
+    return times === this.#stallAfter;
+  }
+
+  /** A person has said something: the same call may end differently now. */
+  restart(): void {
+    this.#counts.clear();
+  }
+}
+
+/** The error of a run that goes in circles. Code and reason are those of a plan that does. */
+export function stalledRun(toolName: string, times: number): PinnaceError {
+  const message = `The run was stopped: tool "${toolName}" was called ${times} times with the same input and result`;
+  return new PinnaceError('budget_exceeded', message, { details: { reason: 'stalled', tool: toolName, times } });
+}
+
+/** The part of the message that keeps what the model was told. */
+export function stallChunk(toolCallId: string, times: number): UIMessageChunk {
+  return { type: 'data-stall', data: { toolCallId, times } };
+}
+
+/** Reads such a part. A client sends it: all that it can choose is the number. */
+export function readStall(data: unknown): { readonly toolCallId: string; readonly times: number } | undefined {
+  if (!isRecord(data)) return undefined;
+  const { toolCallId, times } = data;
+  if (typeof toolCallId !== 'string' || typeof times !== 'number' || !(times >= 2 && times <= 1000)) return undefined;
+  return { toolCallId, times: Math.trunc(times) };
+}
+
+/** The result with the line for the model behind it. */
+export function withStallLine<Output extends LanguageModelV4ToolResultPart['output']>(output: Output, times: number) {
+  const line = `This call has given the same result ${times} times. Do something else.`;
+  switch (output.type) {
+    case 'text':
+    case 'error-text':
+      return { ...output, value: `${output.value}\n\n${line}` };
+    case 'json':
+      return { type: 'text' as const, value: `${JSON.stringify(output.value)}\n\n${line}` };
+    case 'content':
+      return { ...output, value: [...output.value, { type: 'text' as const, text: line }] };
+    default:
+      return output;
+  }
+}
+
+/** A hash of 53 bits (cyrb53): no one gains by a collision but the caller, whose run then ends. */
+function hashOf(text: string): number {
+  let [high, low] = [0xdeadbeef, 0x41c6ce57];
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    high = Math.imul(high ^ code, 2654435761);
+    low = Math.imul(low ^ code, 1597334677);
+  }
+  high = Math.imul(high ^ (high >>> 16), 2246822507) ^ Math.imul(low ^ (low >>> 13), 3266489909);
+  low = Math.imul(low ^ (low >>> 16), 2246822507) ^ Math.imul(high ^ (high >>> 13), 3266489909);
+  return (low & 0x1fffff) * 4294967296 + (high >>> 0);
+}
