@@ -8,6 +8,8 @@ import type { UIMessageChunk } from '../contracts/ai-types.ts';
 import type { SpanContext } from '../events/span.ts';
 import type { SpentDecision, Unspendable } from '../permission/interruption.ts';
 import type { CallMaker, CallResult, MadeCall, ProgramCall } from './drive-program.ts';
+import type { ApprovalTerms } from '../permission/call-permit.ts';
+import { trusted } from '../permission/label.ts';
 import { outputLabel } from '../permission/run-facts.ts';
 import type { RunContext } from '../runtime/run-context.ts';
 import { isCallable } from '../tools/builtin/code-run.ts';
@@ -132,11 +134,15 @@ async function makeCall(making: Making, options: ProgramCallsOptions): Promise<M
   }
   if (!decision) {
     const prepared = await toolCall.prepare();
-    if (!prepared.ok && prepared.approval) {
+    if (!prepared.ok && prepared.approval && !isCovered(prepared.approval, making, guard)) {
       options.onReached({ n: call.n, tool: definition.name }, 'waiting');
       return { ask: { call, toolCall } };
     }
-    return { result: resultOf(await execute({ ...executing, approved: false }, options), making, guard) };
+    const isByDefinition = !prepared.ok && prepared.approval !== undefined;
+    // Prepared again: a person's approval of the program is now that of the call.
+    const made = isByDefinition ? options.run.calls.open(tool, input, toolCallId, resolved?.facts) : toolCall;
+    const outcome = await execute({ ...executing, toolCall: made, approved: isByDefinition }, options);
+    return { result: resultOf(outcome, making, guard) };
   }
   if ('approved' in decision && decision.approved) {
     const { preview } = decision;
@@ -151,6 +157,19 @@ async function makeCall(making: Making, options: ProgramCallsOptions): Promise<M
   if ('approved' in decision) options.run.push({ type: 'tool-output-denied', toolCallId });
   else showOutcome({ ok: false, error }, toolCall, options);
   return failed(error);
+}
+
+/**
+ * Whether the approval of what a program will do covers the call: one that its definition alone asks for, not always, and whose
+ * arguments the program has all written itself.
+ */
+function isCovered(
+  { reason }: ApprovalTerms & { readonly reason?: string },
+  { call, tool: { definition: { approval } }, resolved }: Making,
+  guard: ProgramGuard | undefined,
+): boolean {
+  return guard?.approved === true && guard.acts.isPlanned(call.n) && reason === undefined && approval !== 'always' &&
+    resolved !== undefined && resolved.label === trusted;
 }
 
 interface Executing extends Pick<Making, 'call' | 'signals' | 'resolved'> {

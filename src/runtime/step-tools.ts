@@ -82,8 +82,9 @@ function steps(list: () => readonly Tool[]): Pick<StepTools, 'active' | 'current
     active,
     current,
     callable() {
-      const offered = current();
-      return (name) => offered.find(({ definition }) => definition.name === name);
+      const all = active();
+      // As it is in the tool set: an approval is of that definition, not of one that lists the others.
+      return (name) => all.find((tool) => tool.definition.name === name && isForModel(tool));
     },
   };
 }

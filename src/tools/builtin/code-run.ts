@@ -61,13 +61,11 @@ export function codeRunTool(): Tool {
 function guardedCodeRunTool(): Tool {
   const description = guide + guardedGuide.replaceAll('\n', ' ');
   const tool = defineValibotTool({ ...codeRun, description, input: GuardedInput, execute: runProgram });
-  return {
-    ...withDeclarations(tool),
-    starts(input) {
-      const { acts = [] } = input as ProgramSource; // it passed the check
-      return acts.length === 0 ? undefined : { action: 'program.start', input: { acts } };
-    },
+  const starts: Tool['starts'] = (input) => {
+    const { acts = [] } = input as ProgramSource; // it passed the check
+    return acts.length === 0 ? undefined : { action: 'program.start', input: { acts } };
   };
+  return withDeclarations({ ...tool, starts });
 }
 
 async function runProgram(program: ProgramSource, context: ToolContext): Promise<unknown> {
