@@ -65,7 +65,7 @@ export interface Runs {
     principal: Principal,
     runId: string,
     after: number,
-  ): Promise<{ readonly status: RunStatus; readonly cursor: RunCursor }>;
+  ): Promise<{ readonly status: Pick<RunStatus, 'state' | 'traceId' | 'lastSeq'>; readonly cursor: RunCursor }>;
   /** Takes over a run that another instance has left; `undefined` where another was faster. */
   takeOver(terms: TakenTerms): Promise<StoredJournal<RunState> | undefined>;
   /** Opens a run that was taken over. */
@@ -348,11 +348,10 @@ function readingOf(
 ): Pick<Runs, 'answer' | 'cursor' | 'follow' | 'cancel' | 'send' | 'ofChat' | 'earlier'> {
   const { options, lives, stored, signals } = shared;
   const follow: Runs['follow'] = async (principal, runId, after) => {
-    const head = await headOf(shared, { principal, runId });
+    const { seq: lastSeq, state: { state, traceId, parent } } = await headOf(shared, { principal, runId });
     const live = lives.get(runId);
-    if (!Number.isInteger(after) || after < 0 || after > Math.max(head.seq, live?.visible ?? 0)) throw badCursor();
-    const cursor = createCursor(runId, { after, live, stored, parent: head.state.parent });
-    return { status: toStatus(runId, head), cursor };
+    if (!Number.isInteger(after) || after < 0 || after > Math.max(lastSeq, live?.visible ?? 0)) throw badCursor();
+    return { status: { state, traceId, lastSeq }, cursor: createCursor(runId, { after, live, stored, parent }) };
   };
   return {
     async answer(principal, runId) {
