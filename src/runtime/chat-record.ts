@@ -12,6 +12,7 @@ import type { CallerTrace } from '../events/span.ts';
 import type { Change, Entry } from '../contracts/storage.ts';
 import { readEvents } from './stored-run.ts';
 import { foldMessage } from './fold-message.ts';
+import type { WrittenLog } from './live-run.ts';
 
 /** What the functions of stored chats share. */
 export type ChatParts = Pick<
@@ -143,7 +144,7 @@ export function busyChat(): PinnaceError {
 }
 
 /** A chat as it was read. */
-interface ReadChat {
+export interface ReadChat {
   readonly found: FoundChat;
   readonly stored: readonly Stored[];
 }
@@ -426,7 +427,18 @@ async function addAnswer(
     readonly runId: string;
   },
 ): Promise<Stored> {
-  const chunks = await readChunks(parts, runId);
+  return await writeAnswer(parts, { facts, entry, chunks: await readChunks(parts, runId) });
+}
+
+/** Adds to an entry the answer that a run has written. */
+export async function writeAnswer(
+  parts: ChatParts,
+  { facts, entry, chunks }: {
+    readonly facts: Pick<Stored, 'key' | 'number' | 'version'>;
+    readonly entry: MessageEntry;
+    readonly chunks: readonly UIMessageChunk[];
+  },
+): Promise<Stored> {
   const message = chunks.length === 0 ? entry.message : fitMessage(foldMessage(chunks, entry.message));
   const { pending: _, message: __, ...rest } = entry;
   const value: MessageEntry = { ...rest, ...(message && { message }) };
@@ -477,6 +489,6 @@ export interface OpenedChat {
   prepare(options: { readonly isPaid: boolean }): Promise<void>;
   /** The changes that the claim of the run makes. They conflict at the record when the chat was changed meanwhile. */
   changes(runId: string): readonly Change[];
-  /** Adds the answer of the run, which has ended, and remembers the chat for the next one. */
-  settle(runId: string): Promise<void>;
+  /** Adds the answer of the run, which has ended, and remembers the chat for the next one. Without its log, that is read. */
+  settle(runId: string, written: WrittenLog | undefined): Promise<void>;
 }

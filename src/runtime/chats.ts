@@ -137,7 +137,7 @@ export function settleWhenEnded(
     readonly runId: string;
   },
 ): void {
-  const settled = live.closed.then(async () => await opened.settle(runId))
+  const settled = live.closed.then(async () => await opened.settle(runId, live.written))
     .catch(() => undefined)
     .finally(() => parts.answers.delete(settled));
   parts.answers.add(settled);

@@ -62,6 +62,14 @@ interface EndOptions {
   readonly onRecorded: (unrecorded?: ErrorData) => void;
 }
 
+/** The log of a run that has ended. */
+export interface WrittenLog {
+  /** The version of what the claim of the run has written. */
+  readonly claim: string;
+  /** Its events as JSON. */
+  readonly texts: readonly string[];
+}
+
 const atOnce = { soon: true };
 
 /** A live run. Readers see only committed events, which every instance can replay. */
@@ -115,6 +123,12 @@ export class LiveRun {
   /** The last events of a run whose storage stayed out of reach. They are not in its log, and have no number there. */
   get unrecorded(): readonly string[] {
     return this.#unrecorded;
+  }
+
+  /** All that the log of a run has which began and ended here; `undefined` where the log has more than this instance knows. */
+  get written(): WrittenLog | undefined {
+    const isWhole = this.first === 0 && !this.#takenOver && this.#unrecorded.length === 0;
+    return isWhole ? { claim: this.#options.version, texts: this.#buffer.all() } : undefined;
   }
 
   /** The number of the last event that readers see. */
@@ -377,6 +391,8 @@ interface EventBuffer {
   /** The number of the last event that readers see. */
   readonly visible: number;
   push(text: string): void;
+  /** The events, those that are not visible yet as well. */
+  all(): readonly string[];
   /** Shows the events up to this number. */
   show(seq: number): void;
   /** Nothing more will come. */
@@ -405,6 +421,7 @@ function createEventBuffer(first = 0): EventBuffer {
       return visible;
     },
     push: (text) => void texts.push(text),
+    all: () => texts,
     show(seq) {
       visible = Math.min(seq, first + texts.length);
       notify();

@@ -1,6 +1,8 @@
 /** Starts a run in a stored chat: adds what was sent to what is stored, and reserves the place of the answer. */
 
-import type { UIMessage } from '../contracts/ai-types.ts';
+import type { UIMessage, UIMessageChunk } from '../contracts/ai-types.ts';
+import type { Key } from '../base/key.ts';
+import type { WrittenLog } from './live-run.ts';
 import type { Change, Entry } from '../contracts/storage.ts';
 import { PinnaceError } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
@@ -25,6 +27,7 @@ import {
   type OpenedChat,
   type Owner,
   putRecent,
+  type ReadChat,
   readChat,
   recordKey,
   resolveEntry,
@@ -32,6 +35,7 @@ import {
   type Stored,
   takeRecent,
   titleOf,
+  writeAnswer,
 } from './chat-record.ts';
 import { lengthWithoutFiles, storeInlineFiles } from './run-files.ts';
 import { finishDelete } from './delete-chat.ts';
@@ -83,6 +87,7 @@ function addToChat(
     updatedAt,
   });
   const answered = stored.find(({ number }) => number === answerAt)?.entry.runIds ?? [];
+  let claimed: ClaimedChat | undefined;
   const messages = messagesToSend(merged.messages);
   const sentAgain = new Set(messages);
   return {
@@ -95,25 +100,77 @@ function addToChat(
       const slot: MessageEntry = isContinued && last
         ? { message: last, runIds: [...answered.slice(-mostRuns), runId], pending: true, at }
         : { runIds: [runId], pending: true, at };
+      const answer = { key: answerKey, number: answerAt, value: slot };
+      claimed = claimedChat(stored, { record: lastRun(runId, at), merged, added, answer, prefix, at });
       return [
-        ...recordChanges(parts, { owner, chatId, found, record: lastRun(runId, at) }),
+        ...recordChanges(parts, { owner, chatId, found, record: claimed.record }),
         ...merged.cut.map(({ key }) => ({ key })),
-        ...added.filter(({ number }) => number !== answerAt).map(({ number, message }) => {
-          const value: MessageEntry = { message, at };
-          return { key: [...prefix, number], value, ...ttl };
-        }),
-        { key: answerKey, value: slot, ...ttl },
+        ...claimed.entries.map(({ key, value }) => ({ key, value, ...ttl })),
       ];
     },
-    async settle(runId) {
-      const answer = await settleAnswer(parts, { key: answerKey, runId });
+    async settle(runId, written) {
+      const known = claimed && written && await answeredChat(parts, claimed, written);
+      const answer = known ? known.stored.at(-1)?.message : await settleAnswer(parts, { key: answerKey, runId });
       // It is written whatever is left: the next message is refused.
       if (answer) await parts.budgets?.write(owner, bytesOf(answer)).catch(() => undefined);
       if (merged.messages.length > mostRemembered) return;
-      const { found: now, stored: all } = await readWhole(parts, owner, chatId);
+      const { found: now, stored: all } = known ?? await readWhole(parts, owner, chatId);
       if (now && !now.record.deleting) putRecent(parts, { owner, chatId, chat: { found: now, stored: all } });
     },
   };
+}
+
+/** What the claim of a run makes of its chat. */
+interface ClaimedChat {
+  readonly record: ChatRecord;
+  /** What it writes: the new messages, and last the place of the answer. */
+  readonly entries: readonly ClaimedEntry[];
+  /** The messages before. */
+  readonly kept: readonly Stored[];
+}
+
+interface ClaimedEntry {
+  readonly key: Key;
+  readonly number: number;
+  readonly value: MessageEntry;
+}
+
+function claimedChat(
+  stored: readonly Stored[],
+  { record, merged, added, answer, prefix, at }: {
+    readonly record: ChatRecord;
+    readonly merged: Merged;
+    readonly added: Merged['added'];
+    readonly answer: ClaimedEntry;
+    readonly prefix: Key;
+    readonly at: number;
+  },
+): ClaimedChat {
+  const before = added.filter(({ number }) => number !== answer.number)
+    .map(({ number, message }): ClaimedEntry => ({ key: [...prefix, number], number, value: { message, at } }));
+  const entries = [...before, answer];
+  const written = new Set([...entries, ...merged.cut].map(({ number }) => number));
+  return { record, entries, kept: stored.filter(({ number }) => !written.has(number)) };
+}
+
+/** Adds the answer to the chat by what this instance has written, and reads nothing; `undefined` where the chat was changed meanwhile. */
+async function answeredChat(
+  parts: ChatParts,
+  { record, entries, kept }: ClaimedChat,
+  { claim: version, texts }: WrittenLog,
+): Promise<ReadChat | undefined> {
+  const [place, ...before] = entries.map(({ key, number, value: entry }): Stored => ({
+    key,
+    number,
+    entry,
+    version,
+    message: entry.message,
+  })).toReversed();
+  if (!place) return undefined;
+  const chunks = texts.map((text) => JSON.parse(text) as UIMessageChunk); // `record` alone writes them
+  const answer = await writeAnswer(parts, { facts: place, entry: place.entry, chunks });
+  if (answer.version === version) return undefined; // it is not written
+  return { found: { record, version }, stored: [...kept, ...before.toReversed(), answer] };
 }
 
 /** Pays for the messages and their files, and stores the files. */

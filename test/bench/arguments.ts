@@ -17,6 +17,7 @@ const wishes: Readonly<Record<string, string>> = {
     'PINNACE_GROUNDING_RETRIEVAL: the folder of the grounding-retrieval data; PINNACE_GROUNDING_PEERS: of peers',
   paced: 'PostgreSQL (apt-get install postgresql)',
   planner: 'PINNACE_BENCH_PEERS: a folder whose node_modules has the peers',
+  'short-runs': 'PostgreSQL (apt-get install postgresql)',
   soak: 'takes the time of --minutes',
   tree: 'PINNACE_BENCH_PEERS: a folder whose node_modules has the peers',
 };

@@ -60,6 +60,31 @@ describe.skipIf(postgresPrograms === undefined)('postgresStorage and its round t
     await server.stop();
   });
 
+  it('never reads the whole table, not even one that has grown since its first commits and was not analyzed', async () => {
+    const storage = fresh();
+    const sql = server.connect({ ...plainOptions, max: 1 });
+    cleanUps.push(() => sql.end());
+    await put(storage, { key: ['a', 0], value: 0 });
+    await sql`alter table ${sql(`t${tables}`)} set (autovacuum_enabled = false)`;
+    for (let n = 1; n < 60; n++) {
+      const changes = Array.from(
+        { length: 50 },
+        (_, i) => ({ key: ['a', n, i], value: 'x'.repeat(200), ifVersion: null }),
+      );
+      await put(storage, ...changes, { key: ['a', n - 1, 0] });
+      await storage.list({ prefix: ['a', n], limit: 10 });
+      await storage.get(['a', n, 7]);
+    }
+    const whole = async (): Promise<number> => {
+      const [row] = await sql`select seq_scan from pg_stat_user_tables where relname = ${`t${tables}`}`;
+      return Number(row?.['seq_scan']);
+    };
+    await storage.close(); // its connections report what they have done
+    await expect.poll(async () => await sql`select idx_scan from pg_stat_user_tables where relname = ${`t${tables}`}`)
+      .toMatchObject([{ idx_scan: expect.toSatisfy((count: string) => Number(count) > 100) }]);
+    expect(await whole()).toBeLessThan(10);
+  });
+
   it('reads, lists and commits with one round trip each once a connection has prepared them', async () => {
     const storage = fresh();
     const trips = async (call: () => Promise<unknown>): Promise<number> => {

@@ -73,6 +73,31 @@ describe('a stored chat', () => {
     });
   });
 
+  it('reads nothing to add the answer, nor to start the next run at the same instance', async () => {
+    const storage = memoryStorage();
+    const reads: string[] = [];
+    const counted: Storage = {
+      ...storage,
+      get: (key) => (reads.push(String(key[0])), storage.get(key)),
+      list: (asked) => (reads.push(String(asked.prefix[0])), storage.list(asked)),
+    };
+    const { runtime, calls } = counting({ storage: counted });
+    const stored = async (): Promise<string> => JSON.stringify(await storage.list({ prefix: ['chats'], limit: 100 }));
+    for (const [text, answer] of [['My name is Ada', 'one'], ['What is my name?', 'two']] as const) {
+      const request = runRequest({ chat: { id: 'c1', messages: [userMessage(text)], store: true } });
+      await readAll(await runtime.run(request, me));
+      await expect.poll(stored).toContain(`"${answer}"`);
+    }
+    expect(reads.filter((room) => room === 'chats')).toHaveLength(2); // the first run looks for the chat
+    expect(promptOf(calls[1])).toMatch(/My name is Ada.*one.*What is my name/);
+    expect(await wordsOf(runtime)).toEqual([
+      'user: My name is Ada',
+      'assistant: one',
+      'user: What is my name?',
+      'assistant: two',
+    ]);
+  });
+
   it('is not stored without "store"', async () => {
     const { runtime } = counting();
     await readAll(await runtime.run(runRequest(), me));
