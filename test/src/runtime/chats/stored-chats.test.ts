@@ -84,7 +84,7 @@ describe('a stored chat', () => {
     const { runtime, calls } = counting({ storage: counted });
     const stored = async (): Promise<string> => JSON.stringify(await storage.list({ prefix: ['chats'], limit: 100 }));
     for (const [text, answer] of [['My name is Ada', 'one'], ['What is my name?', 'two']] as const) {
-      const request = runRequest({ chat: { id: 'c1', messages: [userMessage(text)], store: true } });
+      const request = runRequest({ chat: { id: 'c1', messages: [userMessage(text, answer)], store: true } });
       await readAll(await runtime.run(request, me));
       await expect.poll(stored).toContain(`"${answer}"`);
     }
