@@ -10,11 +10,10 @@ import { denoEgress } from './egress/deno.ts';
 import { checkEndpoint, createEndpoint, endpointLog, type EndpointOptions } from './endpoint.ts';
 import { type NodeListener, type NodeListenerOptions, toNodeListener } from './node/listener.ts';
 import { openPostgres } from './node/postgres-default.ts';
-import { closeOnSignals } from './node/stop-signals.ts';
-import { sweepDue } from './upkeep/due-sweep.ts';
-import { denoEnvSecrets, type DenoEnvSecretsOptions } from './secrets/deno-env.ts';
 import { nodeSandbox } from './sandbox/node.ts';
+import { denoEnvSecrets, type DenoEnvSecretsOptions } from './secrets/deno-env.ts';
 import type { Handler } from './transport/http.ts';
+import { sweepDue } from './upkeep/due-sweep.ts';
 
 export { type NodeListener, type NodeListenerOptions, toNodeListener } from './node/listener.ts';
 export type { SecretSource } from '../src/contracts/egress.ts';
@@ -23,7 +22,7 @@ export type { SecretSource } from '../src/contracts/egress.ts';
  * The options of an endpoint on Node: those of `createRuntime` and of `createHandler`, and what is new here. Absent, `secrets` are
  * `nodeEnvSecrets()`, `sandbox` is `nodeSandbox()`, `sinks` and `onError` print a line for each run and the cause of each failure (with `NODE_ENV=production`, a line for each failure), and `metricsToken` is the variable `PINNACE_METRICS_TOKEN`.
  */
-export interface NodeEndpointOptions extends EndpointOptions {
+interface NodeEndpointOptions extends EndpointOptions {
   /** The address of the PostgreSQL database, without `storage`; the variable `DATABASE_URL` when absent. Takes the package `postgres`. */
   readonly databaseUrl?: string;
 }
@@ -95,4 +94,27 @@ export function nodeEnvSecrets(options: Omit<DenoEnvSecretsOptions, 'env'> = {})
     ...options,
     env: { get: (name) => process.env[name], delete: (name) => void delete process.env[name] },
   });
+}
+
+type Close = () => Promise<void>;
+
+/** The endpoints that are open. One process may have several; it ends when the last has closed. */
+const open = new Set<Close>();
+const signals = ['SIGINT', 'SIGTERM'] as const;
+/** When the process ends at the latest, whatever is still open. */
+const exitMs = 4_500;
+
+function stop(): void {
+  setTimeout(() => process.exit(0), exitMs).unref();
+  void Promise.allSettled(Array.from(open, (close) => close())).finally(() => process.exit(0));
+}
+
+/** Closes the endpoint on a signal, and ends the process then. Returns how to leave that to others, as after a close. */
+function closeOnSignals(close: Close): () => void {
+  if (open.size === 0) { for (const signal of signals) process.once(signal, stop); }
+  open.add(close);
+  return () => {
+    if (!open.delete(close) || open.size > 0) return;
+    for (const signal of signals) process.off(signal, stop);
+  };
 }

@@ -1,16 +1,21 @@
 /** The guarded fetch without its platform: checks every hop, follows redirects by hand, bounds time, size and kind. */
 
-import { checkEgressList, checkPrivateOrigins, type EgressList, type PrivateOrigins } from '../../src/base/origins.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
-import type { Egress, EgressOptions } from '../../src/contracts/egress.ts';
+import {
+  checkEgressList,
+  checkPrivateOrigins,
+  type EgressList,
+  type PrivateOrigins,
+  requireDestination,
+} from '../../src/base/origins.ts';
+import type { Egress, EgressOptions, SecretText } from '../../src/contracts/egress.ts';
 import { parseTraceparent } from '../../src/events/trace-ids.ts';
 import { guardAnswer } from './answer.ts';
 import { type CircuitOptions, createCircuits, type HeldAnswer, pathKind } from './circuits.ts';
 import { createDeadline, type Deadline } from './deadline.ts';
-import { storeCookies, withCookies } from './headers.ts';
+import { checkHeaderValue, isRequestHeaderAllowed, storeCookies, withCookies } from './headers.ts';
 import { firstHop, type Hop, nextHop, type Reach } from './hop.ts';
-import { notSent, refused } from './refusals.ts';
-import { checkSecrets, withSecrets } from './secrets.ts';
+import { malformed, notSent, refused } from './refusals.ts';
 
 /** Sends one hop and follows no redirect. Errors other than a `PinnaceError` become `unavailable`. */
 export type Send = (hop: Hop, signal: AbortSignal, terms: Pick<EgressOptions, 'origins'>) => Promise<Response>;
@@ -153,4 +158,59 @@ async function holdAnswer(
   };
   const callerLimits = limits === 'caller';
   return { answer: await guardAnswer(answer, { maxBytes, deadline, onEnd, callerLimits, accept }), ended };
+}
+
+type Secrets = Pick<EgressOptions, 'secretHeaders' | 'secretFields' | 'origins'>;
+
+/** Checks, before any value is resolved, that secrets go to listed origins that may receive them, in headers that a tool may set. */
+function checkSecrets({ origin }: URL, { secretHeaders = {}, secretFields = {}, origins }: Secrets): void {
+  const names = Object.keys(secretHeaders);
+  if (origins === 'any' && names.length + Object.keys(secretFields).length > 0) {
+    throw malformed('secrets_need_origins', 'it carries secrets, so its origins must be listed');
+  }
+  const wrong = names.find((name) => !isRequestHeaderAllowed(name));
+  if (wrong !== undefined) throw malformed('header_not_allowed', `a tool may not set the header "${wrong}"`);
+  for (const part of [...Object.values(secretHeaders), ...Object.values(secretFields)].flat()) {
+    if (typeof part !== 'string') requireDestination(part, origin);
+  }
+}
+
+/** Returns the hop with its secrets: the last step before the socket. A hop to another origin gets none. */
+function withSecrets(hop: Hop, { secretHeaders = {}, secretFields = {} }: Secrets): Hop {
+  if (!hop.home) return hop;
+  const headers = new Headers(hop.headers);
+  for (const [name, text] of Object.entries(secretHeaders)) {
+    const value = reveal(text);
+    checkHeaderValue(name, value);
+    headers.set(name, value);
+  }
+  const fields = Object.entries(secretFields);
+  const hasBody = hop.method !== 'GET' && hop.method !== 'HEAD'; // a redirect may have removed it
+  if (fields.length === 0 || !hasBody) return { ...hop, headers };
+  return { ...hop, headers, body: new TextEncoder().encode(fill(hop, fields)) };
+}
+
+function reveal(text: SecretText): string {
+  return text.map((part) => (typeof part === 'string' ? part : part.reveal())).join('');
+}
+
+function fill({ headers, body }: Hop, fields: readonly (readonly [string, SecretText])[]): string {
+  const text = new TextDecoder().decode(body);
+  const values = fields.map(([name, value]) => [name, reveal(value)] as const);
+  if (headers.get('content-type')?.startsWith('application/x-www-form-urlencoded')) {
+    const form = new URLSearchParams(text);
+    for (const [name, value] of values) form.set(name, value);
+    return form.toString();
+  }
+  return JSON.stringify({ ...parseObject(text), ...Object.fromEntries(values) });
+}
+
+function parseObject(text: string): object {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  } catch {
+    // reported below, without the text
+  }
+  throw malformed('body_not_fields', 'a secret belongs into its body, which must be a JSON object or form data');
 }

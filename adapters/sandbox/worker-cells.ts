@@ -4,13 +4,12 @@ import type { PinnaceError } from '../../src/base/errors.ts';
 import { loadOnce } from '../../src/base/load-once.ts';
 import { invalidCode } from './reply.ts';
 import type { Cell, Spawn } from './sandbox.ts';
-import { trustOwn } from './trusted.ts';
 
 const loadPrelude = /* @__PURE__ */ loadOnce(() => import('./prelude.ts'));
 
-let rules: ReturnType<typeof trustOwn> | undefined;
+let trustedRules: Rules | undefined;
 /** One policy per realm: its name can be used once. */
-const trusted = (): ReturnType<typeof trustOwn> => rules ??= trustOwn();
+const trusted = (): Rules => trustedRules ??= trustOwn();
 
 /** Returns the constructor of workers, in a realm with the strictest policy that there is. */
 export type Realm = () => Promise<typeof Worker>;
@@ -44,7 +43,7 @@ async function startWorker(WorkerOfRealm: typeof Worker, ...[code, settings]: Pa
 }
 
 /** The code and what runs before it. */
-export interface CodeModule {
+interface CodeModule {
   readonly prelude: string;
   readonly parameter: string;
   readonly code: string;
@@ -116,4 +115,25 @@ function loadFrame(): Promise<HTMLIFrameElement> {
     frame.addEventListener('load', () => resolve(frame), { once: true });
     document.documentElement.append(frame);
   });
+}
+
+/** The part of Trusted Types used here. Only browsers have it. */
+interface TrustedTypePolicies {
+  createPolicy<Rules>(name: string, rules: Rules): Rules;
+}
+
+interface Rules {
+  readonly createHTML: (html: string) => string;
+  readonly createScriptURL: (url: string) => string;
+}
+
+/**
+ * Returns the functions that mark the sandbox's frame and modules as trusted. The browser rejects all others.
+ *
+ * Throws if the policy is forbidden, or if another script has created it.
+ */
+function trustOwn(): Rules {
+  const { trustedTypes } = globalThis as { readonly trustedTypes?: TrustedTypePolicies };
+  const rules: Rules = { createHTML: (html) => html, createScriptURL: (url) => url };
+  return trustedTypes?.createPolicy('pinnace-sandbox', rules) ?? rules;
 }

@@ -3,14 +3,13 @@
 import { checkNames, optional } from '../../src/base/check-options.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
 import { encodeKey } from '../../src/base/key.ts';
+import { loadOnce } from '../../src/base/load-once.ts';
 import type { ClosableStorage, Entry, Watchable } from '../../src/contracts/storage.ts';
 import { createReport, type OnError } from '../../src/events/report.ts';
-import { loadOnce } from '../../src/base/load-once.ts';
 import { isExpired, type ListBounds, listBounds, prepareChanges } from './changes.ts';
 import { createConnection } from './connection.ts';
 import { createCommits, draftChanges, type Head, headKey, versionOf } from './deno-kv-commit.ts';
 import { readParts, sweep, whenUnlocked } from './deno-kv-parts.ts';
-import { createKeyQueue } from './key-queue.ts';
 import { storageBlocked, storageFull } from './unavailable.ts';
 
 export type { ClosableStorage, Watchable } from '../../src/contracts/storage.ts';
@@ -186,4 +185,22 @@ async function toEntry(kv: Deno.Kv, { value: head, versionstamp }: Deno.KvEntry<
   if (bytes === undefined) return undefined;
   const { decodeValue } = await loadCodec();
   return { key: head.key, value: decodeValue(bytes), version: versionOf(head, versionstamp) };
+}
+
+/** Runs a call when all earlier calls about any of its keys have ended. */
+export type KeyQueue = <Result>(keys: readonly string[], call: () => Promise<Result>) => Promise<Result>;
+
+/** Creates a queue. No call waits for a later one, so there is no deadlock. */
+export function createKeyQueue(): KeyQueue {
+  const last = new Map<string, Promise<unknown>>();
+  return async (keys, call) => {
+    const earlier = keys.flatMap((key) => last.get(key) ?? []);
+    const result = Promise.allSettled(earlier).then(call);
+    for (const key of keys) last.set(key, result);
+    try {
+      return await result;
+    } finally {
+      for (const key of keys) if (last.get(key) === result) last.delete(key);
+    }
+  };
 }

@@ -1,7 +1,7 @@
 /** State in the browser's IndexedDB, for pages and workers. The only file that knows idb-keyval. */
 
-import { checkNames, optional } from '../../src/base/check-options.ts';
 import { promisifyRequest } from 'idb-keyval';
+import { checkNames, optional } from '../../src/base/check-options.ts';
 import { encodeKey, keyBytes, keyText } from '../../src/base/key.ts';
 import type { ClosableStorage, CommitResult, Entry, Watchable } from '../../src/contracts/storage.ts';
 import {
@@ -16,13 +16,13 @@ import {
 } from './changes.ts';
 import { type Connection, createConnection } from './connection.ts';
 import { expiryIndex, openDatabase, type Row, type StorageFormat, toEntry, useStore } from './indexeddb-database.ts';
-import { createSharedNews } from './shared-news.ts';
+import { createNews, type News } from './news.ts';
 
 export type { StorageFormat } from './indexeddb-database.ts';
 export type { ClosableStorage, Watchable } from '../../src/contracts/storage.ts';
 
 /** Options of {@link indexedDbStorage}. */
-export interface IndexedDbStorageOptions {
+interface IndexedDbStorageOptions {
   /** The database. Two names never see each other. */
   readonly name: string;
   /** Milliseconds since 1970; the clock of the platform when absent. */
@@ -155,4 +155,32 @@ function writeRow(store: IDBObjectStore, change: PreparedChange, version: string
   if (keep) return;
   if (value === undefined) store.delete(bytes);
   else store.put({ key, value, version, ...(expiresAt !== undefined && { expiresAt }) } satisfies Row, bytes);
+}
+
+/** News that reach every context of the origin. */
+interface SharedNews extends Omit<News, 'emitAll'> {
+  close(): void;
+}
+
+/** Creates news over a broadcast channel of this name; without one, they stay in this context. */
+function createSharedNews(name: string): SharedNews {
+  const here = createNews();
+  const channel = typeof BroadcastChannel === 'function' ? new BroadcastChannel(name) : undefined;
+  let open = true;
+  channel?.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
+    if (Array.isArray(data)) here.emit(data.filter((id) => typeof id === 'string'));
+  });
+  // In Node an open channel keeps the process alive; browsers have no `unref`.
+  if (channel && 'unref' in channel && typeof channel.unref === 'function') channel.unref();
+  return {
+    watch: (ids, options) => here.watch(ids, options),
+    emit(ids) {
+      here.emit(ids);
+      if (open) channel?.postMessage(ids);
+    },
+    close() {
+      open = false;
+      channel?.close();
+    },
+  };
 }

@@ -117,7 +117,7 @@ describe('imports', () => {
       'node:url': /^adapters\/cli\//,
       'node:v8': /^adapters\/storage\/value-codec\.ts$/,
       'postgres': /^adapters\/node\/postgres-default\.ts$/,
-      'node:process': /^adapters\/(node\.ts$|sandbox\/node\.ts$|node\/stop-signals\.ts$|cli\/)/,
+      'node:process': /^adapters\/(node\.ts$|sandbox\/node\.ts$|cli\/)/,
       'node:stream': /^adapters\/(node\/listener\.ts$|cli\/)/,
       'node:buffer': /^adapters\/(storage\/postgres-commit\.ts$|cli\/)/,
       'node:http': /^adapters\/egress\/pinned-socket\.ts$/,

@@ -2,9 +2,8 @@
 
 import { isRecord } from '../../../src/base/is-record.ts';
 import type { AnyRecord } from '../../control/registry-control.ts';
-import { readSelections, writeSelections } from './mcp-selections.ts';
 
-export type FieldType =
+type FieldType =
   | 'text'
   | 'identifier'
   | 'optional'
@@ -193,7 +192,7 @@ export function placeIssue(
 }
 
 /** Returns the value at a place of a record. */
-export function valueAt(record: object, path: string): unknown {
+function valueAt(record: object, path: string): unknown {
   let value: unknown = record;
   for (const name of path.split('.')) value = isRecord(value) ? value[name] : undefined;
   return value;
@@ -234,4 +233,30 @@ function readJson(written: string): object | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Returns a line for each server: its id, behind a colon what is allowed, with a minus what is masked. */
+export function readSelections(value: unknown): string {
+  const servers = Object.entries((value ?? {}) as Readonly<Record<string, Selection>>); // as the schema of agents has it
+  return servers.map(([id, { allow = [], mask = [] }]) => {
+    const names = [...allow, ...mask.map((name) => `-${name}`)];
+    return names.length === 0 ? id : `${id}: ${names.join(', ')}`;
+  }).join('\n');
+}
+
+export function writeSelections(written: string): Readonly<Record<string, Selection>> {
+  const entries = written.split('\n').map((line) => line.trim()).filter((line) => line !== '');
+  return Object.fromEntries(entries.map((line) => {
+    const at = line.indexOf(':');
+    const id = at === -1 ? line : line.slice(0, at).trim();
+    const names = at === -1 ? [] : line.slice(at + 1).split(/[\s,]+/).filter((name) => name !== '');
+    const allow = names.filter((name) => !name.startsWith('-'));
+    const mask = names.filter((name) => name.startsWith('-')).map((name) => name.slice(1));
+    return [id, { ...(allow.length > 0 && { allow }), ...(mask.length > 0 && { mask }) }];
+  }));
+}
+
+interface Selection {
+  readonly allow?: readonly string[];
+  readonly mask?: readonly string[];
 }

@@ -2,24 +2,25 @@
 
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import type { RecordKind } from '../../../src/registry/index.ts';
+import type { Manifest } from '../../../src/index.ts';
+import type { HistoryEntry, JsonSchema, RecordKind, ToolDefinition } from '../../../src/registry/index.ts';
 import type { AnyRecord } from '../../control/registry-control.ts';
 import { Chips } from '../../kit/chips.tsx';
+import { Differences } from '../../kit/differences.tsx';
 import { Facts } from '../../kit/facts.tsx';
 import { formatTime } from '../../kit/format.ts';
+import { JsonView } from '../../kit/json-view.tsx';
 import { lazy } from '../../kit/lazy.tsx';
 import { Problem } from '../../kit/problem.tsx';
 import { nameOfModel } from '../../settings/state/model-name.ts';
+import { wordsOfExclusion } from '../state/exclusions.ts';
 import { type FieldSpec, valuesOf } from '../state/record-fields.ts';
 import { kinds } from '../state/record-forms.ts';
 import { lineOf, nameOf } from '../state/record-words.ts';
 import { agentFields, type Opened, type RegistryPages } from '../state/registry-pages.ts';
-import { AgentTools } from './agent-tools.tsx';
 import { ToolTrial } from './lazy-tool-work.tsx';
 import { McpSections } from './mcp-sections.tsx';
-import { History } from './record-history.tsx';
 import { StateBadge } from './state-badge.tsx';
-import { ToolParams } from './tool-params.tsx';
 
 interface RecordPageProps {
   readonly pages: RegistryPages;
@@ -244,3 +245,103 @@ function inLine(value: string, { name, as }: Pick<FieldSpec, 'name' | 'as'>): st
 
 /** An agent as a file and as a link. */
 const ShareSection = lazy(async () => (await import('./share-section.tsx')).ShareSection);
+
+/** What was done to a record, the last first. */
+function History({ entries }: { entries: readonly HistoryEntry[] }): JSX.Element {
+  return (
+    <ol class='registry-history' data-testid='record-history'>
+      {entries.map(({ revision, at, by, action, changes }) => (
+        <li key={revision}>
+          <p>
+            <strong>{words[action] ?? action}</strong> by {by.type === 'user' ? 'you' : 'the playground'},{' '}
+            <time dateTime={at}>{formatTime(at)}</time> <span class='registry-faint'>revision {revision}</span>
+          </p>
+          {(action === 'update' || action === 'import') && (
+            <Differences differences={changes.filter(({ path }) => path !== '' && path !== '/updatedAt')} />
+          )}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+const words: Readonly<Record<string, string>> = {
+  register: 'Created',
+  update: 'Changed',
+  disable: 'Disabled',
+  enable: 'Enabled',
+  import: 'Imported',
+  remove: 'Removed',
+  bind: 'Bound',
+  unbind: 'Unbound',
+};
+
+/** A tool's input, and as JSON Schema its output. */
+function ToolParams({ tool }: { tool: ToolDefinition }): JSX.Element {
+  return (
+    <section>
+      <h2>Parameters</h2>
+      <Parameters schema={tool.paramsSchema} />
+      <details class='registry-reason'>
+        <summary>Show JSON Schema</summary>
+        <JsonView label='Parameters' value={tool.paramsSchema} />
+        {tool.outputSchema && <JsonView label='Output' value={tool.outputSchema} />}
+      </details>
+    </section>
+  );
+}
+
+/** The properties of an object's schema, each in a line. */
+function Parameters({ schema }: { schema: JsonSchema }): JSX.Element {
+  const properties = Object.entries((schema['properties'] ?? {}) as Record<string, JsonSchema>); // a JSON Schema, checked by the registry
+  const required = new Set((schema['required'] ?? []) as readonly string[]); // as above
+  if (properties.length === 0) return <p class='registry-faint'>No parameters.</p>;
+  return (
+    <dl class='boxed registry-params' data-testid='tool-params'>
+      {properties.map(([name, property]) => (
+        <div key={name}>
+          <dt>
+            <code>{name}</code> <span>{typeOf(property)}{required.has(name) ? '' : ', optional'}</span>
+          </dt>
+          <dd>{typeof property['description'] === 'string' && property['description']}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function typeOf({ type, enum: options, const: only, anyOf }: JsonSchema): string {
+  if (Array.isArray(options)) return `one of ${options.join(', ')}`;
+  if (only !== undefined) return JSON.stringify(only);
+  if (Array.isArray(anyOf)) return anyOf.map((each: JsonSchema) => typeOf(each)).join(' or ');
+  return Array.isArray(type) ? type.join(' or ') : typeof type === 'string' ? type : 'anything';
+}
+
+interface AgentToolsProps {
+  readonly tools: Manifest['tools'] | undefined;
+  readonly onOpen: (toolId: string) => void;
+}
+
+/** Which tools an agent's next run has, and why not the others. */
+function AgentTools({ tools, onOpen }: AgentToolsProps): JSX.Element {
+  if (!tools) return <p class='registry-faint'>A disabled agent has no tools.</p>;
+  const included = tools.filter(({ excluded }) => excluded === undefined).map(({ id }) => id);
+  const others = Map.groupBy(tools.filter(({ excluded }) => excluded !== undefined), ({ excluded }) => excluded);
+  return (
+    <>
+      <p class='registry-faint' data-testid='agent-tools-count'>{included.length} available in its next run</p>
+      <Chips ids={included} onOpen={onOpen} />
+      {[...others].map(([reason = '', entries]) => (
+        <details key={reason} class='registry-reason' data-testid='excluded-tools' data-reason={reason}>
+          <summary>{entries.length} not available: {wordsOfExclusion(reason)}</summary>
+          <Chips
+            ids={entries.map(({ id }) =>
+              id
+            )}
+            onOpen={onOpen}
+          />
+        </details>
+      ))}
+    </>
+  );
+}

@@ -1,9 +1,9 @@
-import type { JSX } from 'preact';
-import type { Playground } from '../state/playground.ts';
+import type { ComponentChildren, JSX } from 'preact';
 import { suggest } from '../../../src/base/check-options.ts';
 import { hostOf } from '../../endpoint/state/endpoint.ts';
+import { Icon } from '../../kit/icon.tsx';
+import type { Playground } from '../state/playground.ts';
 import { places } from '../state/route.ts';
-import { Notice } from '../../kit/notice.tsx';
 
 /** What a person must know, above the composer. */
 export function Notices({ playground }: { playground: Playground }): JSX.Element {
@@ -158,5 +158,18 @@ function KeyNotice({ playground: { settings, overlay } }: { playground: Playgrou
         ? `Open the vault to continue with ${choice.model}.`
         : `The key for ${hostOf(choice.baseUrl)} was not stored. Enter it again to continue with ${choice.model}.`}
     </Notice>
+  );
+}
+
+/** A line with a hint. */
+function Notice(
+  { children, testId, action }: { children: ComponentChildren; testId?: string; action?: ComponentChildren },
+): JSX.Element {
+  return (
+    <div class='notice' role='status' data-testid={testId}>
+      <Icon name='info' />
+      <p>{children}</p>
+      {action}
+    </div>
   );
 }

@@ -1,16 +1,15 @@
 import { type Signal, useSignal } from '@preact/signals';
 import type { JSX, RefObject } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
-import { hostOf } from '../state/endpoint.ts';
-import { type FieldErrors } from '../../kit/field.tsx';
-import type { ModelChoice, Settings } from '../../settings/state/settings.ts';
-import { listModels, type ServerAccess, type ServerReply, testModel } from '../../settings/state/ask-server.ts';
-import { hostedProviders, providerAt } from '../../settings/state/providers.ts';
 import type { VaultControl } from '../../control/registry-control.ts';
-import { Field } from '../../kit/field.tsx';
-import { openRouterUrl } from '../../settings/state/openrouter.ts';
+import { Field, type FieldErrors } from '../../kit/field.tsx';
+import { Problem } from '../../kit/problem.tsx';
+import { listModels, type ServerAccess, type ServerReply, testModel } from '../../settings/state/ask-server.ts';
+import { openRouterUrl, signInWithOpenRouter } from '../../settings/state/openrouter.ts';
+import { hostedProviders, providerAt } from '../../settings/state/providers.ts';
+import type { ModelChoice, Settings } from '../../settings/state/settings.ts';
+import { hostOf } from '../state/endpoint.ts';
 import { KeyPlace } from './key-place.tsx';
-import { OpenRouter } from './open-router.tsx';
 
 interface EndpointFormProps {
   readonly choice: ModelChoice;
@@ -241,4 +240,49 @@ async function tested(
   if (!ask) return await testModel(access);
   const answer = await ask({ baseUrl: access.baseUrl, model: access.model });
   return answer.ok ? { ok: true, value: 'afterMs' in answer ? answer.afterMs : 0 } : answer;
+}
+
+/** Signs in with OpenRouter, which then sends a key for this page. */
+function OpenRouter({ onKey }: { onKey: (key: string) => void }): JSX.Element {
+  const state = useSignal<'idle' | 'waiting' | 'done'>('idle');
+  const problem = useSignal<string | undefined>(undefined);
+  const abort = useRef<AbortController>(undefined);
+  useEffect(() => () => abort.current?.abort(), []);
+  const signIn = async (): Promise<void> => {
+    abort.current = new AbortController();
+    problem.value = undefined;
+    state.value = 'waiting';
+    const reply = await signInWithOpenRouter({
+      returnTo: location.href,
+      signal: abort.current.signal,
+      openWindow: (url) => window.open(url, 'pinnace-sign-in', 'popup,width=520,height=720') !== null,
+    });
+    if (reply.ok) onKey(reply.value);
+    else problem.value = reply.text;
+    state.value = reply.ok ? 'done' : 'idle';
+  };
+  return (
+    <div class='fields'>
+      <div class='button-row'>
+        <button
+          type='button'
+          class='button'
+          data-testid='openrouter-sign-in'
+          disabled={state.value === 'waiting'}
+          onClick={() => void signIn()}
+        >
+          {state.value === 'waiting' ? 'Waiting for OpenRouter…' : 'Sign in with OpenRouter'}
+        </button>
+        {state.value === 'waiting' && (
+          <button type='button' class='button' onClick={() => abort.current?.abort()}>Cancel sign-in</button>
+        )}
+      </div>
+      <p class='field-help' role='status' data-testid='openrouter-state' data-state={state.value}>
+        {state.value === 'done'
+          ? 'Signed in: the key is filled in. Choose a model below.'
+          : 'One account for many models, some of them free. OpenRouter sends the key to this page; you do not copy it.'}
+      </p>
+      <Problem text={problem.value} testId='openrouter-problem' />
+    </div>
+  );
 }

@@ -1,12 +1,11 @@
 import type { JSX } from 'preact';
-import type { FoundPart, FoundParts } from '../../control/knowledge-control.ts';
-import { flowingText } from '../state/flowing-text.ts';
-import type { KnowledgePanel } from '../state/knowledge-panel.ts';
+import type { FoundBy, FoundPart, FoundParts } from '../../control/knowledge-control.ts';
+import { Confidence, percentOf } from '../../kit/confidence.tsx';
 import { formatCount, formatLines } from '../../kit/format.ts';
 import { Icon } from '../../kit/icon.tsx';
-import { Confidence } from '../../kit/confidence.tsx';
+import { flowingText } from '../state/flowing-text.ts';
+import type { KnowledgePanel } from '../state/knowledge-panel.ts';
 import { MarkedText, snippetOf } from './marked-text.tsx';
-import { Why } from './why.tsx';
 
 /** What was found, the best first. */
 export function KnowledgeResults({ panel }: { panel: KnowledgePanel }): JSX.Element {
@@ -83,5 +82,61 @@ function Result({ part, panel }: { part: FoundPart; panel: KnowledgePanel }): JS
       </p>
       <Why part={part} />
     </article>
+  );
+}
+
+const ways: Readonly<Record<FoundBy['way'], { readonly name: string; readonly score: string }>> = {
+  words: { name: 'Words', score: 'BM25' },
+  likeness: { name: 'Similarity', score: 'cosine' },
+  code: { name: 'Code', score: 'Score' },
+};
+
+/** Why a part was found: the words, and how each way of searching ranked it. */
+function Why({ part: { content, ranges, foundBy, confidence } }: { part: FoundPart }): JSX.Element {
+  const words = [...new Set(ranges.map(([from, to]) => content.slice(from, to).toLowerCase()))];
+  return (
+    <details class='know-why' data-testid='knowledge-why'>
+      <summary>Why</summary>
+      <p>
+        {words.length > 0
+          ? (
+            <>
+              Contains {words.slice(0, 12).map((word, i) => (
+                <span key={word}>
+                  {i > 0 && ', '}
+                  <mark>{word}</mark>
+                </span>
+              ))}.
+            </>
+          )
+          : 'Contains none of the exact words, but similar ones.'}
+      </p>
+      <table>
+        <thead>
+          <tr>
+            <th scope='col'>Found by</th>
+            <th scope='col'>Rank</th>
+            <th scope='col'>Score</th>
+            <th scope='col'>Confidence</th>
+          </tr>
+        </thead>
+        <tbody>
+          {foundBy.map(({ way, rank, score, confidence: alone }) => (
+            <tr key={way}>
+              <th scope='row'>{ways[way].name}</th>
+              <td>{rank}</td>
+              <td>{ways[way].score} {score.toFixed(2)}</td>
+              <td>{percentOf(alone)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <p class='know-meaning'>
+        {foundBy.length > 1 ? 'Results are ordered by rank. ' : ''}
+        Confidence{' '}
+        {percentOf(confidence)}: the estimated probability that this passage is relevant to your search. The most likely
+        results come first. If nothing fits, all results have a low confidence.
+      </p>
+    </details>
   );
 }

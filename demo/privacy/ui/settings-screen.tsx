@@ -1,18 +1,21 @@
+import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { modelContext } from '../../../adapters/webmcp/model-context.ts';
-import { createBrowserWork } from '../state/browser-work.ts';
+import { OverScreen } from '../../app/frame/over-screen.tsx';
 import type { Playground } from '../../app/state/playground.ts';
+import { uncover } from '../../app/state/screens.ts';
 import type { Theme } from '../../app/state/theme.ts';
-import { createPrivacyPage, type PrivacyPage } from '../state/privacy-page.ts';
+import { formatCount } from '../../kit/format.ts';
 import { oncePer } from '../../kit/hooks/once-per.ts';
 import { lazy } from '../../kit/lazy.tsx';
-import { OverScreen } from '../../app/frame/over-screen.tsx';
-import { ContactsSection } from './contacts-section.tsx';
+import type { Offline } from '../../offline/state/offline.ts';
+import type { ModelChoice } from '../../settings/state/settings.ts';
+import { createBrowserWork } from '../state/browser-work.ts';
+import { createPrivacyPage, type PrivacyPage } from '../state/privacy-page.ts';
+import { type Contact, watchContacts } from '../worker/contacts.ts';
 import { StoredSection } from './stored-section.tsx';
-import { OfflineSection } from './offline-section.tsx';
 import { WholeSection } from './whole-section.tsx';
-import { uncover } from '../../app/state/screens.ts';
 
 /** For the few browsers that have WebMCP. */
 const OfferSection = lazy(async () => (await import('../../webmcp/ui/offer-section.tsx')).OfferSection);
@@ -84,3 +87,61 @@ function AppearanceSection({ playground: { theme, overlay } }: { playground: Pla
 const pageOf = oncePer(({ registry, quiet }: Playground): PrivacyPage =>
   createPrivacyPage(createBrowserWork({ registry: registry.connect(), quiet }))
 );
+
+/** Which hosts the page has talked to. */
+export function ContactsSection({ choice }: { choice: ModelChoice }): JSX.Element {
+  const contacts = useSignal<readonly Contact[] | undefined>(undefined);
+  useEffect(() => watchContacts((found) => (contacts.value = found)), []);
+  const found = contacts.value;
+  return (
+    <section class='privacy-section' aria-labelledby='privacy-contacts'>
+      <h2 id='privacy-contacts'>Network activity</h2>
+      <p class='privacy-lead'>
+        Requests to other hosts from all open tabs of this page.
+      </p>
+      {found === undefined && <p class='privacy-faint' aria-busy='true'>Loading…</p>}
+      {found?.length === 0 && (
+        <p data-testid='contacts-none'>
+          No requests. Agents answer from this page until you connect a model or a server.
+        </p>
+      )}
+      <ul class='boxed privacy-list'>
+        {found?.map(({ origin, requests }) => (
+          <li key={origin} data-testid='contact' data-origin={origin}>
+            <span class='privacy-name'>{origin}</span>
+            <span class='privacy-figure'>{formatCount(requests, 'request')}</span>
+            <span class='privacy-details'>{reasonOf(origin, choice)}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function reasonOf(origin: string, choice: ModelChoice): string {
+  if (choice.type === 'endpoint' && URL.parse(choice.baseUrl)?.origin === origin) {
+    return 'The model you connected';
+  }
+  if (choice.type === 'pinnace' && URL.parse(choice.url)?.origin === origin) return 'Your Pinnace server';
+  return 'A provider, MCP server or tool that you registered, or an endpoint that you connected before';
+}
+
+/** Whether the page opens without a network. */
+export function OfflineSection({ offline: { isStored, newVersion } }: { offline: Offline }): JSX.Element {
+  const newer = newVersion.value;
+  return (
+    <section class='privacy-section' aria-labelledby='privacy-offline'>
+      <h2 id='privacy-offline'>Offline</h2>
+      <p data-testid='offline-state' data-stored={isStored.value}>
+        {isStored.value
+          ? 'The page and its agents work offline. Only models and servers that you connect need a network.'
+          : 'Offline use is not available: this browser does not allow it, or the page comes from a development server.'}
+      </p>
+      {newer && (
+        <div class='button-row'>
+          <button type='button' class='button' onClick={newer.take}>Load new version</button>
+        </div>
+      )}
+    </section>
+  );
+}

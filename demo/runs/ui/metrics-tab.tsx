@@ -1,10 +1,10 @@
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { type Console, historyKey, type MetricsView } from '../state/console.ts';
-import type { Family, Spread } from '../state/prometheus.ts';
+import type { BudgetView } from '../../../src/runtime/budgets.ts';
 import { formatAmount } from '../../kit/format.ts';
 import { chartsOf } from '../state/charts.ts';
-import { BudgetList } from './budget-list.tsx';
+import { type Console, historyKey, type MetricsView } from '../state/console.ts';
+import type { Family, Spread } from '../state/prometheus.ts';
 import { ChartView } from './chart-view.tsx';
 import { Asking, Refusal } from './refusal.tsx';
 
@@ -86,4 +86,47 @@ function SpreadView({ spread: { mean, p95 }, unit }: { spread: Spread; unit: str
     ? `95% within ${formatAmount(p95)}${unit}`
     : '95th percentile above the largest bucket';
   return <span class='console-spread'>mean {formatAmount(mean)}{unit}, {most}</span>;
+}
+
+/** The budgets of the caller at the endpoint. Shows nothing where it has none. */
+function BudgetList({ state }: { state: Console }): JSX.Element | null {
+  useEffect(() => void state.readBudgets(), [state]);
+  const budgets = state.budgets.value;
+  if (budgets.type !== 'there' || budgets.value.length === 0) return null;
+  return (
+    <section class='console-budgets' data-testid='console-budgets'>
+      <h2>Budgets</h2>
+      <ul>
+        {budgets.value.map((budget) => <Budget key={`${budget.id} ${budget.agentId ?? ''}`} budget={budget} />)}
+      </ul>
+    </section>
+  );
+}
+
+function Budget(
+  { budget: { id, of, agentId, every, resetsAt, share, limit, used } }: { budget: BudgetView },
+): JSX.Element {
+  const owner = { tenant: 'your team', subject: 'you', agent: agentId ?? 'the agent' }[of];
+  const starts = new Date(resetsAt).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+  const label = `${id}, for ${owner}, each ${every}`;
+  return (
+    <li>
+      <span>{label}</span>
+      <meter min={0} max={1} low={0.8} high={0.95} optimum={0} value={share} aria-label={label}>
+        {Math.round(share * 100)}%
+      </meter>
+      <span>{Math.round(share * 100)}% used{limit && `: ${amounts(used, limit)}`}. Starts again at {starts}.</span>
+    </li>
+  );
+}
+
+function amounts(used: BudgetView['used'], { tokens, cost, runs, bytes }: NonNullable<BudgetView['limit']>): string {
+  const of = (now: number | undefined, most: number | undefined, unit: string): readonly string[] =>
+    most === undefined ? [] : [`${formatAmount(now ?? 0)} of ${formatAmount(most)} ${unit}`];
+  return [
+    ...of(used?.tokens, tokens, 'tokens'),
+    ...of(used?.cost?.amount, cost?.amount, cost?.currency ?? ''),
+    ...of(used?.runs, runs, 'runs'),
+    ...of(used?.bytes, bytes, 'bytes'),
+  ].join(', ');
 }

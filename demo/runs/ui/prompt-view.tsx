@@ -1,13 +1,14 @@
+/** What a prompt has that the one before it did not. */
+
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { Prompt, PromptMessage, PromptPart } from '../../control/runs-control.ts';
-import type { Inspector } from '../state/inspector.ts';
-import type { OpenedRun } from '../state/opened-run.ts';
-import { newFrom } from '../state/prompt-growth.ts';
 import { formatCount } from '../../kit/format.ts';
 import { Icon } from '../../kit/icon.tsx';
 import { JsonView } from '../../kit/json-view.tsx';
 import { nameOfModel } from '../../settings/state/model-name.ts';
+import type { Inspector } from '../state/inspector.ts';
+import type { OpenedRun } from '../state/opened-run.ts';
 
 interface PromptViewProps {
   readonly run: OpenedRun;
@@ -144,4 +145,13 @@ function Part({ part }: { part: PromptPart }): JSX.Element {
     default:
       return part satisfies never;
   }
+}
+
+/** How many messages, from the first on, are as in the call before. The last one is always shown as new. */
+export function newFrom(messages: readonly PromptMessage[], before: readonly PromptMessage[] | undefined): number {
+  const most = Math.min(before?.length ?? 0, messages.length - 1);
+  for (let i = 0; i < most; i++) {
+    if (JSON.stringify(messages[i]) !== JSON.stringify(before?.[i])) return i;
+  }
+  return Math.max(0, most);
 }

@@ -1,20 +1,22 @@
-import type { JSX } from 'preact';
 import { useSignalEffect } from '@preact/signals';
+import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect } from 'preact/hooks';
-import { createInspector, type Inspector, inspectorTabs } from '../state/inspector.ts';
+import type { ErrorData } from '../../../src/base/errors.ts';
+import { OverScreen } from '../../app/frame/over-screen.tsx';
 import { agentOf, type Playground } from '../../app/state/playground.ts';
 import type { RunScreen, RunsScreen as Place, RunsSection } from '../../app/state/route.ts';
 import { showRuns, uncover } from '../../app/state/screens.ts';
-import { WhereSwitch } from './server.tsx';
-import { lazy } from '../../kit/lazy.tsx';
-import { Swell } from '../../kit/mark.tsx';
+import { hostOf } from '../../endpoint/state/endpoint.ts';
+import { CopyButton } from '../../kit/copy-button.tsx';
 import { oncePer } from '../../kit/hooks/once-per.ts';
 import { useCurrentInView } from '../../kit/hooks/use-current-in-view.ts';
-import { OverScreen } from '../../app/frame/over-screen.tsx';
-import { Elsewhere } from './elsewhere.tsx';
+import { lazy } from '../../kit/lazy.tsx';
+import { Swell } from '../../kit/mark.tsx';
+import { createInspector, type Inspector, inspectorTabs } from '../state/inspector.ts';
 import { NotLoaded } from './not-loaded.tsx';
 import { RunList } from './run-list.tsx';
 import { RunView } from './run-view.tsx';
+import { WhereSwitch } from './server.tsx';
 
 const instead = { StandIn: Loading, Failure: NotLoaded };
 const EvalsPanel = lazy(async () => (await import('../../evals/ui/evals-panel.tsx')).EvalsPanel, instead);
@@ -189,3 +191,35 @@ const inspectorOf = oncePer((playground: Playground): Inspector =>
     announce: (text) => void (playground.announcement.value = text),
   })
 );
+
+interface ElsewhereProps {
+  readonly url: string;
+  readonly traceId: string;
+  /** Why its events cannot be had. */
+  readonly refusal: ErrorData;
+}
+
+/** Instead of a run at an endpoint whose events this page cannot have: why, and how its operators find it. */
+export function Elsewhere({ url, traceId, refusal }: ElsewhereProps): JSX.Element {
+  return (
+    <div class='inspector-empty' data-testid='run-elsewhere' role='status'>
+      <p>
+        This run was at <strong>{hostOf(url)}</strong>. {reasonOf(refusal)} Its operators find it by the trace:
+      </p>
+      <p>
+        <code>{traceId}</code> <CopyButton text={() => traceId} label='Copy' />
+      </p>
+    </div>
+  );
+}
+
+function reasonOf({ code, message }: ErrorData): string {
+  switch (code) {
+    case 'forbidden':
+      return 'You cannot see this run: it requires the permission “admin”, which this page does not have.';
+    case 'not_found':
+      return 'The endpoint no longer stores its events.';
+    default:
+      return `${message}.`;
+  }
+}

@@ -1,10 +1,15 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import type { OpenedRun } from '../state/opened-run.ts';
+import { formatCount } from '../../kit/format.ts';
 import { Icon, type IconName } from '../../kit/icon.tsx';
+import { JsonView } from '../../kit/json-view.tsx';
+import type { OpenedRun } from '../state/opened-run.ts';
+import { rowsOf } from '../state/span-rows.ts';
+import { formatLength, formatMoment } from './moment.ts';
 import { Overview } from './overview.tsx';
-import { SpanDetails } from './span-details.tsx';
-import { SpanTable } from './span-table.tsx';
+import { RunDetails } from './run-details.tsx';
+import { SpanFacts, targetOf } from './span-facts.tsx';
+import { wordOf } from './status.tsx';
 import { Waterfall } from './waterfall.tsx';
 
 interface TimelineProps {
@@ -114,5 +119,89 @@ function Legend(): JSX.Element {
       <span data-kind='other'>Other</span>
       <span data-status='error'>Failed</span>
     </p>
+  );
+}
+
+interface SpanDetailsProps {
+  readonly run: OpenedRun;
+  readonly onPrompt: () => void;
+}
+
+/** Everything about the span that is selected. */
+function SpanDetails({ run, onPrompt }: SpanDetailsProps): JSX.Element | null {
+  const span = run.selected.value;
+  if (!span) return null;
+  return (
+    <RunDetails
+      label='Span details'
+      testId='span-details'
+      status={span.status}
+      title={span.name}
+      from='waterfall'
+      onClose={() => run.select(undefined)}
+    >
+      <div class='button-row'>
+        <button type='button' class='quiet-button' data-testid='span-zoom' onClick={() => run.zoomTo(span)}>
+          <Icon name='zoomIn' />
+          Zoom to span
+        </button>
+        {span.kind === 'model' && (
+          <button type='button' class='quiet-button' data-testid='span-prompt' onClick={onPrompt}>
+            <Icon name='eye' />
+            Show prompt
+          </button>
+        )}
+      </div>
+      <SpanFacts span={span} />
+      {span.events.slice(0, mostEvents).map((place) => (
+        <JsonView key={place} label={`Event ${place + 1}`} value={run.record.value.events[place]} />
+      ))}
+      {span.events.length > mostEvents && (
+        <p class='inspector-faint'>{formatCount(span.events.length - mostEvents, 'more event')} under “Events”.</p>
+      )}
+    </RunDetails>
+  );
+}
+
+const mostEvents = 6;
+
+/** Rows that are shown at first, and as many more each time: a table is laid out as a whole. */
+const pageSize = 300;
+
+function SpanTable({ run }: { run: OpenedRun }): JSX.Element {
+  const shown = useSignal(pageSize);
+  const rows = rowsOf(run.spans.value.roots, new Set());
+  return (
+    <div class='run-scroll' tabIndex={0} role='region' aria-label='Spans as a table'>
+      <table class='span-table' data-testid='span-table'>
+        <thead>
+          <tr>
+            <th scope='col'>Depth</th>
+            <th scope='col'>Action</th>
+            <th scope='col'>Target</th>
+            <th scope='col'>Status</th>
+            <th scope='col' class='is-number'>Start</th>
+            <th scope='col' class='is-number'>Duration</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.slice(0, shown.value).map(({ span, depth }) => (
+            <tr key={span.key}>
+              <td class='is-number'>{depth}</td>
+              <th scope='row'>{span.name}</th>
+              <td>{targetOf(span)}</td>
+              <td>{span.error ? `${wordOf(span.status)}: ${span.error.code}` : wordOf(span.status)}</td>
+              <td class='is-number'>{formatMoment(span.startMs)}</td>
+              <td class='is-number'>{formatLength(span)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {shown.value < rows.length && (
+        <button type='button' class='button' data-testid='table-more' onClick={() => (shown.value += pageSize)}>
+          Show more ({(rows.length - shown.value).toLocaleString('en')} left)
+        </button>
+      )}
+    </div>
   );
 }

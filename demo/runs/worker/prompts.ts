@@ -1,17 +1,16 @@
 /** The prompts of the latest runs, as their models saw them: in the worker's memory, and nowhere else. */
 
+import type { Secret } from '../../../src/base/secret.ts';
 import type { LanguageModel } from '../../../src/contracts/ai-types.ts';
+import type { SecretSource } from '../../../src/contracts/egress.ts';
 import type { ObservedEvent } from '../../../src/contracts/event-sink.ts';
 import type { ModelSource } from '../../../src/contracts/model-source.ts';
-import type { SecretSource } from '../../../src/contracts/egress.ts';
 import { createRunRedaction } from '../../../src/permission/redaction/run-redaction.ts';
 import { adaptModel } from '../../../src/runtime/provider-model.ts';
-import type { Secret } from '../../../src/base/secret.ts';
-import type { Prompt } from '../../control/runs-control.ts';
-import { type CallOptions, promptOf } from './prompt-of.ts';
+import type { Prompt, PromptMessage, PromptPart } from '../../control/runs-control.ts';
 
 /** Sees what models are called with. */
-export interface Prompts {
+interface Prompts {
   /** Observes events to know which call is next: the runtime emits its event right before the call. */
   note(event: ObservedEvent): void;
   /** Returns the same models, with their calls observed. */
@@ -32,8 +31,8 @@ interface Held {
   readonly length: number;
 }
 
-type ModelStreamPart = Awaited<ReturnType<LanguageModel['doStream']>>['stream'] extends ReadableStream<infer Part>
-  ? Part
+type ModelStreamPart = Awaited<ReturnType<LanguageModel['doStream']>>['stream'] extends ReadableStream<infer StreamPart>
+  ? StreamPart
   : never;
 
 /** Passes everything on, each error after `observe`. Some providers report an error in the middle of an answer. */
@@ -121,4 +120,54 @@ export function createPrompts(): Prompts {
       length = 0;
     },
   };
+}
+
+/** What a model is called with, as data to look at. */
+export type CallOptions = Parameters<LanguageModel['doStream']>[0];
+
+type Message = CallOptions['prompt'][number];
+type Part = Exclude<Message['content'], string>[number];
+
+/** What is not worth looking at, or is shown elsewhere. */
+const unshown = new Set(['prompt', 'tools', 'abortSignal', 'headers', 'includeRawChunks']);
+
+/** Returns the prompt. Files are named, not held. */
+export function promptOf(options: CallOptions, { spanId, model }: Pick<Prompt, 'spanId' | 'model'>): Prompt {
+  const settings = Object.entries(options).filter(([name, value]) => !unshown.has(name) && value !== undefined);
+  return {
+    spanId,
+    model,
+    messages: options.prompt.map(toMessage),
+    tools: (options.tools ?? []).map((tool) =>
+      tool.type === 'function'
+        ? { name: tool.name, description: tool.description ?? '', input: tool.inputSchema }
+        : { name: tool.name, description: 'A tool of the provider', input: asJson(tool.args) }
+    ),
+    settings: Object.fromEntries(settings.map(([name, value]) => [name, asJson(value)])),
+  };
+}
+
+function toMessage({ role, content }: Message): PromptMessage {
+  return { role, parts: typeof content === 'string' ? [{ type: 'text', text: content }] : content.map(toPart) };
+}
+
+function toPart(part: Part): PromptPart {
+  switch (part.type) {
+    case 'text':
+    case 'reasoning':
+      return { type: part.type, text: part.text };
+    case 'tool-call':
+      return { type: 'call', tool: part.toolName, toolCallId: part.toolCallId, input: asJson(part.input) };
+    case 'tool-result':
+      return { type: 'result', tool: part.toolName, toolCallId: part.toolCallId, output: asJson(part.output) };
+    case 'file':
+      return { type: 'file', mediaType: part.mediaType };
+    default:
+      return { type: 'other', value: { type: part.type } };
+  }
+}
+
+/** A copy, for what is handed to a model may be changed later. What JSON does not know is left out. */
+function asJson(value: unknown): unknown {
+  return value === undefined ? null : JSON.parse(JSON.stringify(value) ?? 'null') as unknown;
 }

@@ -1,9 +1,11 @@
 /** Shows where to look: marks one element of the page, wherever it is drawn anew. */
 
+import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { Playground } from '../../app/state/playground.ts';
-import { showRun, uncover } from '../../app/state/screens.ts';
+import { showRun, showRuns, uncover } from '../../app/state/screens.ts';
+import { formatCount } from '../../kit/format.ts';
 import { oncePer } from '../../kit/hooks/once-per.ts';
 import { Icon } from '../../kit/icon.tsx';
 import { panelOf } from '../../tree/ui/panel-of.ts';
@@ -12,7 +14,6 @@ import { stops } from '../state/stops.ts';
 import { stopCount } from '../state/tour-notes.ts';
 import { createTour, type Tour } from '../state/tour.ts';
 import { Action } from './action.tsx';
-import { TourEnd } from './tour-end.tsx';
 
 /** The tour, below everything else on the page, which it leaves to the visitor. */
 export function TourStrip({ playground }: { playground: Playground }): JSX.Element {
@@ -206,4 +207,44 @@ export function lookAt(selector: string): () => void {
 
 function unmark(element: HTMLElement | undefined): void {
   delete element?.dataset[mark];
+}
+
+/** Where the tour ends, and ways on from there. */
+export function TourEnd({ tour, playground }: { tour: Tour; playground: Playground }): JSX.Element {
+  const isRemoving = useSignal(false);
+  const count = tour.chats.value.length;
+  return (
+    <>
+      <div class='tour-text'>
+        <h2>That was the tour</h2>
+        <p role='status' data-testid='tour-say' data-progress='end'>
+          Everything was real: runs in this page, without a server or a key.{' '}
+          {count > 0 && `It added ${formatCount(count, 'chat')} to your list.`}
+        </p>
+      </div>
+      <div class='tour-actions'>
+        <Action
+          testId='tour-runs'
+          label='See all runs'
+          onClick={() => {
+            tour.leave();
+            showRuns(playground, { where: 'page' });
+          }}
+          isPrimary
+        />
+        {count > 0 && (
+          <Action
+            testId='tour-remove'
+            label={`Delete ${formatCount(count, 'chat')}`}
+            isOff={isRemoving.value}
+            onClick={() => {
+              isRemoving.value = true;
+              void tour.removeChats().finally(() => (isRemoving.value = false));
+            }}
+          />
+        )}
+        <Action testId='tour-again' label='Start again' onClick={() => tour.startAgain()} />
+      </div>
+    </>
+  );
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { officeText } from '../../../adapters/grounding/office-text.ts';
-import { dateText } from '../../../adapters/grounding/office/cell-date.ts';
+import { dateText } from '../../../adapters/grounding/office/workbook.ts';
 import { textSource } from '../../../adapters/grounding/text.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { createGrounding, ingest } from '../../../src/grounding/index.ts';

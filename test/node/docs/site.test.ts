@@ -3,8 +3,7 @@ import { join, posix } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { guideHref } from '../../../demo/kit/guide-href.ts';
 import { guideGroups } from '../../../demo/guides.ts';
-import { highlight } from '../../../demo/site/highlight.ts';
-import { renderMarkdown } from '../../../demo/site/render.ts';
+import { highlight, renderMarkdown } from '../../../demo/site/render.ts';
 import { siteFiles } from '../../../demo/site/site.ts';
 
 const root = join(import.meta.dirname, '../../..');

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { sampleAgents } from '../../../../demo/samples/agents.ts';
 import type { AnyRecord } from '../../../../demo/control/registry-control.ts';
-import { readSelections, writeSelections } from '../../../../demo/agents/state/mcp-selections.ts';
 import {
   changedFields,
   placeIssue,
+  readSelections,
   valuesOf,
   withFields,
+  writeSelections,
   wrongIn,
 } from '../../../../demo/agents/state/record-fields.ts';
 import { kindNames, kinds } from '../../../../demo/agents/state/record-forms.ts';

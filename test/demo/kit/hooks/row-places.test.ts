@@ -5,7 +5,7 @@ import {
   scrollHeightOf,
   scrollTopOf,
   type Viewport,
-} from '../../../../demo/kit/hooks/row-places.ts';
+} from '../../../../demo/kit/hooks/use-rows.tsx';
 
 const short: Viewport = { rowCount: 100, rowHeight: 30, height: 300 };
 describe('the place of rows in a scrolled list', () => {

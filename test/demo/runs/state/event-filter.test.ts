@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { actionsOf, eventsThat, everyEvent } from '../../../../demo/runs/state/event-filter.ts';
+import { actionsOf, eventsThat, everyEvent } from '../../../../demo/runs/state/opened-run.ts';
 import { emittedRun } from '../../../fixtures/run-events.ts';
 
 const events = emittedRun();

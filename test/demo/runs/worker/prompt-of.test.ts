@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type CallOptions, promptOf } from '../../../../demo/runs/worker/prompt-of.ts';
-import { newFrom } from '../../../../demo/runs/state/prompt-growth.ts';
+import { type CallOptions, promptOf } from '../../../../demo/runs/worker/prompts.ts';
+import { newFrom } from '../../../../demo/runs/ui/prompt-view.tsx';
 
 const call = { spanId: 's', model: 'm' };
 
