@@ -252,6 +252,7 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
     fallbacks: options.fallbacks ?? [],
     programs: loadPrograms,
     forks: loadForks,
+    schedules: loadSchedules,
     ...observers,
     now,
   });
@@ -274,6 +275,7 @@ const loadMcp = /* @__PURE__ */ loadOnce(() => import('./mcp/mcp-servers.ts'));
 
 /* The optional rooms: nothing below imports them. */
 const loadForks = /* @__PURE__ */ loadOnce(() => import('./forks/start-fork.ts'));
+const loadSchedules = /* @__PURE__ */ loadOnce(() => import('./schedules/schedules.ts'));
 const loadPrograms = /* @__PURE__ */ loadOnce(() => import('./programs/programs.ts'));
 
 /** Opens the budgets with their first use; `undefined` where there are none, so that nothing of them is in the way of a run. */

@@ -49,6 +49,8 @@ import {
   type RemoteRegistry,
   remoteRegistry,
   type RemoteResources,
+  type RemoteSchedules,
+  remoteSchedules,
 } from './client/rooms.ts';
 import { createSend, platformWait, type Wait } from './client/send.ts';
 
@@ -171,6 +173,8 @@ export interface Client extends ChatTransport<UIMessage> {
   readonly blobs: RemoteBlobs;
   /** The caller's chats that the endpoint has stored: those of requests with `chat.store`. */
   readonly chats: RemoteChats;
+  /** What starts runs by itself: at times, at intervals, or for signed requests. */
+  readonly schedules: RemoteSchedules;
   /** The prompts of the MCP servers that an agent of the endpoint selects. */
   readonly prompts: RemotePrompts;
   /** Their resources. */
@@ -207,6 +211,7 @@ export function createClient(options: ClientOptions): Client {
     grounding: remoteGrounding(connection, call),
     blobs: remoteBlobs(connection),
     chats: remoteChats(call),
+    schedules: remoteSchedules(call),
     audit: remoteAudit(call),
     run: (request, { signal = never(), idempotencyKey = crypto.randomUUID() } = {}) =>
       startRun(connection, { request, idempotencyKey, signal }),

@@ -54,6 +54,7 @@ import { type McpRouteOptions, mcpRoutes, protectedResource, withAccessTokens } 
 import { operationRoutes } from './http/routes/operations.ts';
 import { registryRoutes } from './http/routes/registry.ts';
 import { forkRoutes, runRoutes } from './http/routes/runs.ts';
+import { scheduleRoutes } from './http/routes/schedules.ts';
 import { approvalRoutes, messageRoutes, planRoutes } from './http/routes/steering.ts';
 import { type BodyIntake, type BodyLimits, createBodyIntake, dropBody, receiveBy } from './signed/body.ts';
 import type { RequestAuthenticator } from './signed/caller.ts';
@@ -208,7 +209,7 @@ export function createApp(
   subjectRoutes(endpoint, grounding?.grounding);
   for (const routes of [blobRoutes, budgetRoutes, messageRoutes, approvalRoutes, signInRoutes]) routes(endpoint);
   operationRoutes(endpoint, options.metricsToken === undefined ? undefined : createMetricsToken(options.metricsToken));
-  for (const routes of [mcpContentRoutes, eventRoutes, auditRoutes]) routes(endpoint);
+  for (const routes of [mcpContentRoutes, eventRoutes, auditRoutes, scheduleRoutes]) routes(endpoint);
   const authenticateMcp = mcp?.auth
     ? createAuthentication({
       authenticator: withAccessTokens(authenticator, mcp.auth, now),

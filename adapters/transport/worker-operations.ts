@@ -3,12 +3,20 @@
 import { PinnaceError } from '../../src/base/errors.ts';
 import type { Principal } from '../../src/base/principal.ts';
 import type { HostedRuntime } from '../../src/runtime/runtime.ts';
-import type { RemoteApps, RemoteChats, RemoteMcpSignIns, RemotePrompts, RemoteResources } from './client/rooms.ts';
+import type {
+  RemoteApps,
+  RemoteChats,
+  RemoteMcpSignIns,
+  RemotePrompts,
+  RemoteResources,
+  RemoteSchedules,
+} from './client/rooms.ts';
 
 /** By room and method: how many arguments come before the principal. One object of options may follow it. */
 const operations = {
   runtime: { manifest: 1, decide: 3, reply: 2, send: 2 },
   chats: { list: 0, get: 1, rename: 2, import: 1, delete: 1 },
+  schedules: { create: 1, list: 0, get: 1, update: 2, delete: 1, pause: 1, resume: 1, run: 1, fires: 1 },
   prompts: { list: 1, get: 2, complete: 2 },
   resources: { list: 1, read: 2 },
   apps: { read: 2, call: 2 },
@@ -31,6 +39,7 @@ export type ServedRooms =
 const absent: Readonly<Record<Room, readonly [code: 'unavailable' | 'not_found', message: string]>> = {
   runtime: ['unavailable', 'Cannot call the runtime'],
   chats: ['unavailable', 'Cannot read chats: the runtime stores none'],
+  schedules: ['unavailable', 'Cannot read schedules: the runtime has none'],
   prompts: ['unavailable', 'Cannot read from MCP servers: the runtime has none'],
   resources: ['unavailable', 'Cannot read from MCP servers: the runtime has none'],
   apps: ['unavailable', 'Cannot read from MCP servers: the runtime has none'],
@@ -57,6 +66,8 @@ export async function callOperation(
 export interface WorkerRooms {
   /** The page's chats that the worker has stored: those of requests with `chat.store`. */
   readonly chats: RemoteChats;
+  /** The page's schedules: they start runs while the page is open. */
+  readonly schedules: RemoteSchedules;
   /** The prompts of the MCP servers that an agent of the worker selects. */
   readonly prompts: RemotePrompts;
   readonly resources: RemoteResources;

@@ -11,7 +11,7 @@ import type { HostedRuntime } from '../../src/runtime/runtime.ts';
 
 /** Where data of persons is. */
 export interface PersonStores {
-  readonly runtime: Pick<HostedRuntime, 'chats' | 'guard' | 'authorize'>;
+  readonly runtime: Pick<HostedRuntime, 'chats' | 'schedules' | 'guard' | 'authorize'>;
   /** Its sources made with `perSubject` are emptied. */
   readonly grounding?: Grounding | undefined;
 }
@@ -26,6 +26,7 @@ export interface ErasedPerson {
   readonly running: number;
   /** Items of memory. */
   readonly memories: number;
+  readonly schedules: number;
 }
 
 /** A person's chats may grow while they are removed. */
@@ -37,7 +38,7 @@ const everything: Filter = {
 };
 
 /**
- * Removes the stored chats of a subject of the caller's tenant, the logs of their runs, and the items of its memory. Asks the
+ * Removes the stored chats of a subject of the caller's tenant, the logs of their runs, its schedules, and the items of its memory. Asks the
  * permission hook for `subject.erase` once and is audited; each chat and each memory asks as usual, too. Of an unknown subject nothing is
  * recorded. Repeating the call removes what is left.
  *
@@ -60,14 +61,17 @@ export async function erasePerson(
     });
   }
   const call = { subject, principal, authorize: runtime.authorize, signal };
-  if (!await isKnown({ runtime, grounding }, call)) return { chats: 0, messages: 0, runs: 0, running: 0, memories: 0 };
+  if (!await isKnown({ runtime, grounding }, call)) {
+    return { chats: 0, messages: 0, runs: 0, running: 0, memories: 0, schedules: 0 };
+  }
   const facts = { action: 'subject.erase', target: { type: 'subject', id: subject } };
   return await runtime.guard(
     { ...facts, subject, principal, trace, attempt: 'Cannot erase the person' },
     async (at) => {
+      const schedules = await runtime.schedules.erase(subject, principal); // first: they start runs in chats
       const chats = await eraseChats(runtime, subject, { principal, trace });
       const memories = await eraseMemory(grounding, call);
-      const erased = { ...chats, memories };
+      const erased = { ...chats, memories, schedules };
       at.emit({ ...facts, status: 'ok', payload: erased });
       return erased;
     },
@@ -76,11 +80,11 @@ export async function erasePerson(
 
 /** Whether anything is stored of the subject. No event repeats an unknown id. */
 async function isKnown(
-  { runtime: { chats }, grounding }: PersonStores,
+  { runtime: { chats, schedules }, grounding }: PersonStores,
   call: GroundingCallOptions & { readonly subject: string; readonly principal: Principal },
 ): Promise<boolean> {
   const { items } = await listChats(chats, call, { limit: 1 });
-  if (items.length > 0) return true;
+  if (items.length > 0 || await schedules.has(call.subject, call.principal)) return true;
   const signal = call.signal ?? new AbortController().signal;
   for (const source of memoriesOf(grounding)) {
     if ((await source.stats(ownerOf(source, call), signal)).items > 0) return true;
@@ -113,7 +117,7 @@ async function eraseChats(
   { chats }: PersonStores['runtime'],
   subject: string,
   { principal, trace }: { readonly principal: Principal; readonly trace: CallerTrace },
-): Promise<Omit<ErasedPerson, 'memories'>> {
+): Promise<Omit<ErasedPerson, 'memories' | 'schedules'>> {
   const erased = { chats: 0, messages: 0, runs: 0, running: 0 };
   for (let pass = 0; pass < mostPasses; pass++) {
     const before = erased.chats;

@@ -29,7 +29,12 @@ export interface ClaimOptions {
   readonly principal: Principal;
   readonly state: RunState;
   /** The caller's key and a digest of the request; without it the request cannot be repeated. */
-  readonly idempotency: { readonly key: string; readonly fingerprint: string } | undefined;
+  readonly idempotency: {
+    readonly key: string;
+    readonly fingerprint: string;
+    /** A key of the server's own, which no caller can take. */
+    readonly byServer?: true;
+  } | undefined;
   readonly detachGraceMs: number;
   readonly abort: (reason: unknown) => void;
   /** Is used up in the same commit. */
@@ -74,7 +79,8 @@ export async function findRun(
 ): Promise<RunStatus | undefined> {
   if (!idempotency) return undefined;
   const { known, version } = await readKey(shared, principal, idempotency);
-  return known ?? (version === null ? await readSharedKey(shared, principal, idempotency) : undefined);
+  return known ??
+    (version === null && !idempotency.byServer ? await readSharedKey(shared, principal, idempotency) : undefined);
 }
 
 /** Reads a key: its run, unless that has expired, and the version under which it may be claimed. */
@@ -83,7 +89,7 @@ async function readKey(
   principal: Principal,
   idempotency: NonNullable<ClaimOptions['idempotency']>,
 ): Promise<{ readonly known?: RunStatus; readonly version: string | null }> {
-  const entry = await stored.storage.get(idempotencyKey(principal, idempotency.key));
+  const entry = await stored.storage.get(idempotencyKey(principal, idempotency));
   if (!entry) return { version: null };
   const { runId, fingerprint } = entry.value as IdempotencyRecord; // only `claim` writes it
   if (fingerprint !== idempotency.fingerprint) throw reused();
@@ -126,8 +132,8 @@ const maxTries = 5;
 export async function claimRun(shared: ClaimParts, given: ClaimOptions): Promise<Claim> {
   const { options: { storageGraceMs: graceMs }, grouped } = shared;
   const { runId, principal, idempotency, nonce, check, chat = [] } = given;
-  const key = idempotency && idempotencyKey(principal, idempotency.key);
-  let earlier = idempotency && sharedIdempotencyKey(principal, idempotency.key);
+  const key = idempotency && idempotencyKey(principal, idempotency);
+  let earlier = idempotency && !idempotency.byServer ? sharedIdempotencyKey(principal, idempotency.key) : undefined;
   if (idempotency && earlier && !grouped.checks) {
     const known = await readSharedKey(shared, principal, idempotency);
     if (known) return { known };
@@ -168,7 +174,7 @@ function claimChanges(
     { key: ownedKey(instances.id, runId), value: true, ttlMs },
     ...instances.join(),
     { key: chatKey(principal, state.chatId), value: runId, ttlMs },
-    ...(idempotency ? [{ key: idempotencyKey(principal, idempotency.key), value: record, ttlMs, ifVersion }] : []),
+    ...(idempotency ? [{ key: idempotencyKey(principal, idempotency), value: record, ttlMs, ifVersion }] : []),
     ...(earlier ? [{ key: earlier, ifVersion: null, keep: true as const }] : []),
     ...(nonce ? [nonce.change] : []),
     ...(check ? [check] : []),

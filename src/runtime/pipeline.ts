@@ -17,7 +17,7 @@ import type { Plans } from '../contracts/plans.ts';
 import type { AgentSteps } from '../contracts/steps.ts';
 import { reportedHook, reportHidden } from '../events/report.ts';
 import { steadyStorage } from '../log/commits.ts';
-import { DueIndex } from '../log/due.ts';
+import { DueIndex, type Wake } from '../log/due.ts';
 import { createInterruptions } from '../permission/interruption.ts';
 import { createSlots } from '../tools/run-scope.ts';
 import { createChats } from './chats.ts';
@@ -30,7 +30,8 @@ import { createResolver, type Resolver } from './resolver.ts';
 import { createToolSets, type McpSource } from './tool-sets.ts';
 import type { RuntimeContent, RuntimeObservers, RuntimeOptions, RuntimeParts } from './run-context.ts';
 import { paysBytes } from './budget-terms.ts';
-import type { HostedRuntime } from './runtime.ts';
+import type { HostedRuntime, ScheduleAccess } from './runtime.ts';
+import type { Schedules } from './schedule.ts';
 import { createStartGate } from './start-gate.ts';
 import { loadOnce, onUse } from '../base/load-once.ts';
 import { createTraceId } from '../events/trace-ids.ts';
@@ -48,6 +49,10 @@ export interface PipelineOptions<P extends Plans> extends Omit<RuntimeOptions, '
   readonly plans: (steps: AgentSteps, arm: (at: number) => void) => P;
   /** Loads the room of forks. */
   readonly forks: LoadForks;
+  /** Loads the room of schedules. */
+  readonly schedules: () => Promise<{
+    readonly openSchedules: (parts: RuntimeParts, access: ScheduleAccess) => Schedules & { readonly wake: Wake };
+  }>;
 }
 
 /** Creates the runtime over its ports. */
@@ -63,12 +68,18 @@ export function createPipeline<P extends Plans>(options: PipelineOptions<P>): Ho
     requireOpen() {
       if (isClosed) throw closed();
     },
+    wake: { sch: async (id, at) => await schedules.wake(id, at) },
   });
+  const methods = createRunMethods(parts, { ...access, forks: options.forks });
+  const opened = loadOnce(async () =>
+    (await options.schedules()).openSchedules(parts, { ...access, start: methods.start })
+  );
+  const schedules: Schedules & { readonly wake: Wake } = onUse(opened, ...scheduleMethods);
   const signIns = loadOnce(async () => (await loadSignIns()).createRuntimeSignIns(parts, access));
   const blobs = loadOnce(async () => (await loadStoredFiles()).createStoredFiles(parts, access));
   metrics.gauge('pinnace_open_runs', () => parts.runs.open);
   return {
-    ...createRunMethods(parts, { ...access, forks: options.forks }),
+    ...methods,
     ...createOperations(parts, access),
     ...createWatching(options, closing.signal),
     ...access,
@@ -76,11 +87,8 @@ export function createPipeline<P extends Plans>(options: PipelineOptions<P>): Ho
     ...parts.content,
     blobs: onUse(blobs, 'put', 'get', 'delete'),
     chats: createChats(parts, access),
-    budgets: async (principal) => {
-      requireScope(principal, 'run:read');
-      return await parts.budgets?.list(principal) ?? [];
-    },
-    pay: parts.budgets && paysBytes(parts.budgets),
+    schedules,
+    ...createHoldings(parts),
     runs: parts.runs,
     steps,
     plans,
@@ -111,7 +119,11 @@ export function createPipeline<P extends Plans>(options: PipelineOptions<P>): Ho
 
 function createParts<P extends Plans>(
   options: PipelineOptions<P>,
-  { guard, ...lifecycle }: Pick<RuntimeParts, 'closing' | 'requireOpen'> & { readonly guard: Guard },
+  { guard, wake, ...lifecycle }: Pick<RuntimeParts, 'closing' | 'requireOpen'> & {
+    readonly guard: Guard;
+    /** What wakes due things, by the prefix of their ids. */
+    readonly wake: Readonly<Record<string, Wake>>;
+  },
 ): { readonly parts: RuntimeParts; readonly steps: AgentSteps; readonly plans: P } {
   const { storage, limits: { retentionMs, commitSpacingMs, storageGraceMs, totalMs, approvalMs }, now } = options;
   // Twice the retention: for half of it the run is expired, and its record still says that there was one.
@@ -153,8 +165,7 @@ function createParts<P extends Plans>(
     recentPrompts: createRecentPrompts(),
     due: new DueIndex({
       storage: steadyStorage(storage, storageGraceMs),
-      // The rooms, by the prefix of their ids.
-      rooms: { plan: (planId) => plans.wake(planId) },
+      rooms: { plan: (planId) => plans.wake(planId), ...wake },
       onError: (error, id) => reportHidden(options.report, error, { kind: 'due', id: id || 'sweep' }),
       now,
     }),
@@ -164,6 +175,31 @@ function createParts<P extends Plans>(
   const plans = options.plans(steps, (at) => shared.due.arm(at));
   const parts: RuntimeParts & { readonly plans: P } = { ...shared, plans };
   return { parts, steps, plans };
+}
+
+const scheduleMethods = [
+  'create',
+  'list',
+  'get',
+  'update',
+  'delete',
+  'pause',
+  'resume',
+  'run',
+  'fires',
+  'has',
+  'erase',
+  'wake',
+] as const;
+
+function createHoldings({ budgets }: RuntimeParts): Pick<HostedRuntime, 'budgets' | 'pay'> {
+  return {
+    async budgets(principal) {
+      requireScope(principal, 'run:read');
+      return await budgets?.list(principal) ?? [];
+    },
+    pay: budgets && paysBytes(budgets),
+  };
 }
 
 /** The last ends of an audit are awaited for this long: longer than one commit takes in a storage that answers at all. */

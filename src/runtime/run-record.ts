@@ -74,9 +74,16 @@ function callKey(runId: string, toolCallId: string): Key {
   return ['run', runId, 'call', toolCallId.length <= 200 ? toolCallId : sha256Sync(toolCallId)];
 }
 
-/** Keys are the subject's and the issuer's, not the session's: a retry may come with a renewed certificate. */
-export function idempotencyKey({ tenant, subject, session }: Principal, key: string): Key {
-  return ['idempotency', tenant, session?.issuer ?? '', subject, key];
+/**
+ * Keys are the subject's and the issuer's, not the session's: a retry may come with a renewed certificate. Those of the server are one
+ * part longer, so that no issuer can name them.
+ */
+export function idempotencyKey(
+  { tenant, subject, session }: Principal,
+  { key, byServer }: { readonly key: string; readonly byServer?: true },
+): Key {
+  const issuer = byServer ? ['', '#server'] : [session?.issuer ?? ''];
+  return ['idempotency', tenant, ...issuer, subject, key];
 }
 
 /** Where version 0.2 recorded the key: all subjects of an issuer shared it. Read for one release. */

@@ -31,6 +31,7 @@ import type { ClaimOptions } from './claim-run.ts';
 import type { SentMessage, SteeringMessageInput } from './steering.ts';
 import type { Chats } from './chat-record.ts';
 import type { StoredFiles } from './message-files.ts';
+import type { Schedules } from './schedule.ts';
 
 /** A tool set as data. */
 export interface Manifest {
@@ -177,6 +178,8 @@ export interface HostedRuntime extends Runtime {
   budgets(principal: Principal): Promise<readonly BudgetView[]>;
   /** Pays for bytes that a caller writes outside of runs; absent without budgets. Rejects with `budget_exceeded`. */
   readonly pay?: ((principal: Principal | undefined, bytes: number) => Promise<void>) | undefined;
+  /** What starts runs by itself, at times and intervals or for signed requests. */
+  readonly schedules: Schedules;
   /** The chats that requests with `chat.store` have stored. */
   readonly chats: Chats;
   /**
@@ -255,6 +258,9 @@ export interface HostedRuntime extends Runtime {
   problems(principal?: Principal): readonly AgentProblem[];
   readonly metrics: Metrics;
 }
+
+/** What the room of schedules needs of its runtime. */
+export type ScheduleAccess = Pick<HostedRuntime, 'place' | 'start' | 'guard'>;
 
 /** What a prewarm has loaded, and the code of each agent that cannot be resolved. */
 export interface Prewarmed {

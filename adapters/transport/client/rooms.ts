@@ -47,6 +47,13 @@ import type {
   StoredChat,
 } from '../../../src/runtime/chat-record.ts';
 import type { StoredFile } from '../../../src/runtime/message-files.ts';
+import {
+  mapTimes,
+  type Schedule,
+  type ScheduleFire,
+  type ScheduleInput,
+  type TimedSchedule,
+} from '../../../src/runtime/schedule.ts';
 import type { WithTimes } from '../http/operation.ts';
 import {
   type Call,
@@ -143,6 +150,54 @@ function withTimes<T extends WithTimes<Pick<ChatSummary, Times>, Times>>(
   { createdAt, updatedAt, ...chat }: T,
 ): Omit<T, Times> & Pick<ChatSummary, Times> {
   return { ...chat, createdAt: Date.parse(createdAt), updatedAt: Date.parse(updatedAt) };
+}
+
+/** The schedules of the caller; with the scope `admin`, `subject` of `list` names another one. Calls reject as those of `runtime.schedules`. */
+export interface RemoteSchedules {
+  create(input: ScheduleInput, options?: CallOptions): Promise<Schedule>;
+  list(options?: CallOptions & PageOptions & { readonly subject?: string | undefined }): Promise<Page<Schedule>>;
+  get(id: string, options?: CallOptions): Promise<Schedule>;
+  /** Changes fields of the schedule as it was at this `revision`. */
+  update(
+    id: string,
+    change: Partial<ScheduleInput> & { readonly revision: number },
+    options?: CallOptions,
+  ): Promise<Schedule>;
+  delete(id: string, options?: CallOptions): Promise<void>;
+  pause(id: string, options?: CallOptions): Promise<Schedule>;
+  resume(id: string, options?: CallOptions): Promise<Schedule>;
+  /** Starts a run now. */
+  run(id: string, options?: CallOptions): Promise<{ readonly runId: string }>;
+  /** What became of its occurrences, the last one first. */
+  fires(id: string, options?: CallOptions & PageOptions): Promise<Page<ScheduleFire>>;
+}
+
+/** Returns the schedules of an endpoint. */
+export function remoteSchedules(call: Call): RemoteSchedules {
+  const read = (schedule: TimedSchedule<string>): Schedule => mapTimes(schedule, Date.parse);
+  return {
+    create: async (body, given) => read(await call('POST /v1/schedules', {}, { ...given, body })),
+    async list({ signal, ...query } = {}) {
+      const { items, ...page } = await call('GET /v1/schedules', {}, { signal, query });
+      return { items: items.map(read), ...page };
+    },
+    get: async (id, given) => read(await call('GET /v1/schedules/:id', { id }, given)),
+    update: async (id, { revision: version, ...body }, given) =>
+      read(await call('PATCH /v1/schedules/:id', { id }, { ...given, version, body })),
+    delete: (id, given) => call('DELETE /v1/schedules/:id', { id }, given),
+    pause: async (id, given) => read(await call('POST /v1/schedules/:id/pause', { id }, given)),
+    resume: async (id, given) => read(await call('POST /v1/schedules/:id/resume', { id }, given)),
+    run: (id, given) => call('POST /v1/schedules/:id/run', { id }, given),
+    async fires(id, { signal, ...query } = {}) {
+      const { items, ...page } = await call('GET /v1/schedules/:id/fires', { id }, { signal, query });
+      const times = (fire: (typeof items)[number]): ScheduleFire => ({
+        ...fire,
+        at: Date.parse(fire.at),
+        firedAt: Date.parse(fire.firedAt),
+      });
+      return { items: items.map(times), ...page };
+    },
+  };
 }
 
 /** Sign-ins of the caller to MCP servers, by the ids of their records. */

@@ -70,6 +70,15 @@ const matrix: Readonly<Record<string, Row>> = {
   'GET /v1/mcp-servers/{id}/grant': [200, 200, 200, 200, 404, 200],
   'DELETE /v1/mcp-servers/{id}/grant': [204, 204, 204, 204, 404, 204],
   'POST /v1/mcp-sign-ins': [404, 404, 404, 404, 404, 404],
+  'GET /v1/schedules': [200, 403, 403, 200, 200, 200],
+  'POST /v1/schedules': [201, 201, 201, 201, 404, 403],
+  'GET /v1/schedules/{id}': [200, 404, 404, 200, 404, 404],
+  'PATCH /v1/schedules/{id}': [200, 404, 404, 403, 404, 404], // it acts with the rights of its owner
+  'DELETE /v1/schedules/{id}': [204, 404, 404, 204, 404, 404],
+  'POST /v1/schedules/{id}/pause': [200, 404, 404, 200, 404, 404],
+  'POST /v1/schedules/{id}/resume': [200, 404, 404, 403, 404, 404],
+  'POST /v1/schedules/{id}/run': [202, 404, 404, 403, 404, 404],
+  'GET /v1/schedules/{id}/fires': [200, 404, 404, 200, 404, 404],
   'GET /v1/budgets': [200, 200, 200, 200, 200, 200], // each its own
   // What belongs to the tenant.
   'GET /v1/agents/{id}/manifest': [200, 200, 200, 200, 404, 403],
@@ -171,16 +180,17 @@ describe('every route of an endpoint', () => {
 
   it('is as silent about what is another person’s as about what does not exist', async () => {
     const filled = await endpoint();
-    const { runId, approvalId, planId, blobId } = filled.ids;
+    const { runId, approvalId, planId, blobId, scheduleId } = filled.ids;
     const known: Readonly<Record<string, string>> = {
       [runId]: 'run_0000000000000000000000',
       [approvalId]: 'approval_0000000000000000',
       [planId]: 'plan_0000000000000000000000',
       [blobId]: '0'.repeat(64),
+      [scheduleId]: 'sch_00000000000000000000000',
       'chat-of-a': 'chat-of-nobody',
     };
     const without = (text: string): string =>
-      text.replaceAll(/"(?:serverTime|traceId)":"[^"]*"/g, '').replaceAll(/(?:run|approval|plan)_\w+/g, 'id');
+      text.replaceAll(/"(?:serverTime|traceId)":"[^"]*"/g, '').replaceAll(/(?:run|approval|plan|sch)_\w+/g, 'id');
     for (const [route, row] of Object.entries(matrix)) {
       if (row[1] !== 404 || isOfTenant(route)) continue;
       const attack = attacksOn(filled)[route];

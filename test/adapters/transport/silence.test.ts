@@ -39,11 +39,11 @@ const unknownOf = (
 /** The same text without what differs between any two answers: times, ids of runs and messages that were made for it. */
 const comparable = (text: string, ids: Readonly<Record<string, string>>): string =>
   Object.entries(ids).reduce((all, [id, other]) => all.replaceAll(id, other), text)
-    .replaceAll(/"(?:serverTime|traceId|createdAt|updatedAt|startedAt|at|time)":(?:"[^"]*"|\d+)/g, '')
+    .replaceAll(/"(?:serverTime|traceId|createdAt|updatedAt|startedAt|expiresAt|at|time)":(?:"[^"]*"|\d+)/g, '')
     .replaceAll(/"durationMs":[\d.]+/g, '')
     .replaceAll(/,*"cache":\{"cacheableTokens":\d+,"breaks":\[[^\]]*\]\}/g, '') // the caller's own chat is sent twice
     .replaceAll(/,+(?=\})/g, '')
-    .replaceAll(/(?:run|approval|plan|msg|message|chat|step|apr|call)_\w{8,}/g, 'id')
+    .replaceAll(/(?:run|approval|plan|msg|message|chat|step|apr|call|sch)_\w{8,}/g, 'id')
     .replaceAll(/\b\w{8}-\w{4}-\w{4}-\w{4}-\w{12}\b/g, 'uuid');
 
 /** Sends the request with the ids of the owner, and with ids that do not exist. */

@@ -247,7 +247,7 @@ const filterParameters: readonly Parameter[] = [
 ];
 
 /** `If-Match`. */
-function ifMatch(required: boolean): Parameter {
+export function ifMatch(required: boolean): Parameter {
   const description = 'The ETag of the record that the caller has read';
   return { name: 'If-Match', in: 'header', required, description, schema: { type: 'string' } };
 }

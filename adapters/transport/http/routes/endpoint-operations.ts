@@ -9,6 +9,7 @@ import type { mcpContentOperations, signInOperations } from './mcp-content.ts';
 import type { operatingOperations } from './operations.ts';
 import type { registryOperations } from './registry.ts';
 import type { forkOperations, runOperations } from './runs.ts';
+import type { scheduleOperations } from './schedules.ts';
 import type { approvalOperations, messageOperations, planOperations } from './steering.ts';
 
 /** By verb and path. */
@@ -28,6 +29,7 @@ export type EndpointOperations =
   & typeof planOperations
   & typeof registryOperations
   & typeof runOperations
+  & typeof scheduleOperations
   & typeof signInOperations
   & typeof storedChatOperations
   & typeof subjectOperations;

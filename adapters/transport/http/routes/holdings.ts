@@ -129,6 +129,7 @@ const Erased = v.object({
   runs: v.number(),
   running: v.number(),
   memories: v.number(),
+  schedules: v.number(),
 });
 
 /** The most characters of a subject. */
@@ -137,7 +138,7 @@ const maxSubject = 256;
 export const subjectOperations = {
   'DELETE /v1/subjects/:subject': {
     operationId: 'eraseSubject',
-    summary: "Remove a subject's stored chats, the logs of their runs, and its memory",
+    summary: "Remove a subject's stored chats, the logs of their runs, its schedules and its memory",
     scope: 'admin',
     responses: { 200: json<ErasedPerson>('How much was removed', shapeOf(Erased)) },
   },

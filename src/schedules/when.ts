@@ -1,0 +1,125 @@
+/** When a schedule is due. The one door to `croner`, which is right about clocks that are changed: see `docs/schedules.md`. */
+
+import { Cron } from 'croner';
+import * as v from 'valibot';
+import { isTimeZone } from '../runtime/budget-terms.ts';
+
+/** A time as a number of milliseconds since 1970, or as ISO text with a zone. */
+export const Time = v.union([
+  v.pipe(v.number(), v.integer(), v.minValue(0)),
+  v.pipe(v.string(), v.isoTimestamp('must be a time such as "2026-12-01T08:00:00Z"'), v.transform(Date.parse)),
+], 'must be a time such as "2026-12-01T08:00:00Z"');
+
+const TimeZone = v.pipe(
+  v.string(),
+  v.maxLength(64),
+  v.check(isTimeZone, 'must be a time zone such as "Europe/Berlin"'),
+);
+const SecretName = v.pipe(v.string(), v.minLength(1), v.maxLength(256));
+
+const Cron5 = v.pipe(
+  v.string(),
+  v.maxLength(200),
+  v.check(isCron, 'must be five cron fields for a time that comes, such as "0 8 * * mon-fri"'),
+);
+
+/** The schema of `when`. */
+export const When = v.union([
+  v.strictObject({ cron: Cron5, timeZone: v.optional(TimeZone, 'UTC') }),
+  v.strictObject({
+    everyMs: v.pipe(v.number(), v.integer(), v.minValue(1_000), v.maxValue(366 * 86_400_000)),
+    from: v.optional(Time),
+  }),
+  v.strictObject({ at: Time }),
+  v.strictObject({ hook: v.strictObject({ secret: v.union([SecretName, v.tuple([SecretName, SecretName])]) }) }),
+], 'must be { cron, timeZone }, { everyMs, from }, { at } or { hook: { secret } }, each as docs/schedules.md has it');
+
+/** When a schedule is due: by the calendar of a time zone, at intervals, once, or when a signed hook comes. */
+export type When =
+  | { readonly cron: string; readonly timeZone: string }
+  | { readonly everyMs: number; readonly from?: number | undefined }
+  | { readonly at: number }
+  | { readonly hook: { readonly secret: string | readonly [string, string] } };
+
+function isCron(pattern: string): boolean {
+  return pattern.trim().split(/\s+/).length === 5 && comes({ cron: pattern, timeZone: 'UTC' });
+}
+
+/** Whether a pattern can be read and matches some time. */
+function comes(when: { readonly cron: string; readonly timeZone: string }): boolean {
+  try {
+    return nextAfter(when, Date.now()) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+const crons = new Map<string, Cron>();
+
+function cronOf(pattern: string, timezone: string): Cron {
+  const name = `${timezone} ${pattern}`;
+  const known = crons.get(name);
+  if (known) return known;
+  if (crons.size >= 500) crons.clear();
+  const cron = new Cron(pattern, { timezone, mode: '5-part', paused: true });
+  crons.set(name, cron);
+  return cron;
+}
+
+/** Returns the first occurrence after a time; `undefined` where none comes by itself. */
+export function nextAfter(when: When, after: number): number | undefined {
+  if ('hook' in when) return undefined;
+  if ('at' in when) return when.at > after ? when.at : undefined;
+  if ('cron' in when) return cronOf(when.cron, when.timeZone).nextRun(new Date(after))?.getTime();
+  const { everyMs, from = 0 } = when;
+  return from + Math.max(0, Math.floor((after - from) / everyMs) + 1) * everyMs;
+}
+
+/** Returns the next occurrences, at most so many. */
+export function nextTimes(
+  when: When,
+  { after, count }: { readonly after: number; readonly count: number },
+): readonly number[] {
+  const times: number[] = [];
+  for (let at = nextAfter(when, after); at !== undefined && times.length < count; at = nextAfter(when, at)) {
+    times.push(at);
+  }
+  return times;
+}
+
+/** So many missed occurrences are counted one by one. */
+const mostCounted = 200;
+
+/** What has passed since an occurrence was due: the last one until now, how many came before it, and the one that comes next. */
+export interface Passed {
+  readonly last: number;
+  readonly before: number;
+  readonly next: number | undefined;
+}
+
+/** Returns what has passed between a due occurrence and now. */
+export function passedSince(when: When, first: number, now: number): Passed {
+  if ('everyMs' in when) {
+    const before = Math.floor((now - first) / when.everyMs);
+    const last = first + before * when.everyMs;
+    return { last, before, next: last + when.everyMs };
+  }
+  let [last, before] = [first, 0];
+  for (let next = nextAfter(when, last);; next = nextAfter(when, last)) {
+    if (next === undefined || next > now) return { last, before, next };
+    // After a very long time the last ones are looked for from their end.
+    last = before === mostCounted ? lastBefore(when, last, now) : next;
+    before++;
+  }
+}
+
+function lastBefore(when: When, from: number, now: number): number {
+  for (let backMs = 3_600_000; now - backMs > from; backMs *= 4) {
+    for (let found = nextAfter(when, now - backMs); found !== undefined && found <= now;) {
+      const next = nextAfter(when, found);
+      if (next === undefined || next > now) return found;
+      found = next;
+    }
+  }
+  return from;
+}
