@@ -18,6 +18,7 @@ import { createRuntimePlans } from './planner/create-planner.ts';
 import type { PlanLimits } from './planner/plan-limits.ts';
 import type { Planner } from './planner/planner.ts';
 import type { Fallback, SecretRef } from './base/schema.ts';
+import type { Trust } from './permission/label.ts';
 import type { Authorize } from './contracts/authenticator.ts';
 import type { BlobStore } from './contracts/blob-store.ts';
 import type { Catalog } from './contracts/catalog.ts';
@@ -144,6 +145,11 @@ export interface CreateRuntimeOptions {
    * instance creates a key in `storage`.
    */
   readonly inputDigestKey?: Uint8Array;
+  /**
+   * The lowest level of all agents: `watched` asks a person before a call that may act on what strangers have written, `guarded` keeps
+   * their words from the model that plans. A record's `trust` can only raise it. Default: `'open'`.
+   */
+  readonly trust?: Trust;
   /** The models that take over when an agent's own cannot answer, for agents whose records name no `fallbacks`; at most 4. */
   readonly fallbacks?: readonly Fallback[];
   /**
@@ -186,7 +192,7 @@ export const runtimeOptions: Readonly<Record<keyof CreateRuntimeOptions, Wanted>
     'contextStrategy',
     'inputDigestKey',
   ),
-  ...optional('fallbacks', 'now'),
+  ...optional('fallbacks', 'trust', 'now'),
 };
 
 /**
@@ -250,6 +256,7 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
     ...recordingOf(options),
     contextStrategy: options.contextStrategy,
     fallbacks: options.fallbacks ?? [],
+    trust: trustOf(options),
     programs: loadPrograms,
     forks: loadForks,
     schedules: loadSchedules,
@@ -390,6 +397,11 @@ function toolsOf(
     if (egress) requireReachableTools(catalog.fixed.tools, egress);
   }
   return tools;
+}
+
+function trustOf({ trust = 'open' }: Pick<CreateRuntimeOptions, 'trust'>): Trust {
+  if (['open', 'watched', 'guarded'].includes(trust)) return trust;
+  throw wrongArgument('compose the runtime', 'trust', '"trust" must be "open", "watched" or "guarded"');
 }
 
 function sandboxesOf({ sandboxes = 4 }: { readonly sandboxes?: number }): number {

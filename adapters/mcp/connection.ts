@@ -10,7 +10,7 @@
  */
 
 import { PinnaceError } from '../../src/base/errors.ts';
-import { isRecord } from '../../src/base/is-record.ts';
+import { asRecord, isRecord } from '../../src/base/is-record.ts';
 import { loadOnce } from '../../src/base/load-once.ts';
 import type { McpServer } from '../../src/base/schema.ts';
 import type { Secret } from '../../src/base/secret.ts';
@@ -291,7 +291,13 @@ function readCallResult(data: unknown, { questions }: { readonly questions: bool
     throw invalidAnswer('its result has no content');
   }
   if (!Array.isArray(content)) throw invalidAnswer('the content of its result is no list');
-  return { content, isError: isError === true, ...(structuredContent !== undefined && { structuredContent }) };
+  const ifc = asRecord(asRecord(data)['_meta'])['ifc'];
+  return {
+    content,
+    isError: isError === true,
+    ...(structuredContent !== undefined && { structuredContent }),
+    ...(ifc !== undefined && { ifc }),
+  };
 }
 
 /**

@@ -59,6 +59,34 @@ export type Authorization =
     readonly withinMs?: number;
   };
 
+/** Where the values of a call are from, and where they go. Frozen. */
+export interface CallContextFacts {
+  /** What the run has read: the sources of others, such as `mcp:mail`; `*`: anybody. */
+  readonly read: readonly string[];
+  /** Who may read what the run has read. */
+  readonly readers: 'public' | 'tenant' | 'principal';
+  /** How often the run has called each tool before. */
+  readonly calls: Readonly<Record<string, number>>;
+  /** By JSON Pointers of the input, the values that the user or the operator has not written; `''`: all of them. */
+  readonly args: Readonly<Record<string, ArgumentFacts>>;
+  /** Whether the tool may act. */
+  readonly acts: boolean;
+  /** Whether the call shows a value to more people than may read it. */
+  readonly leaks: boolean;
+  /** The JSON Pointers of the arguments that say where or to whom. */
+  readonly destinations: readonly string[];
+  /** Whether a program has stated the call before it has read anything. */
+  readonly planned: boolean;
+}
+
+/** Who has said the value of an argument, and who may read it. */
+export interface ArgumentFacts {
+  readonly from: readonly string[];
+  readonly readers: CallContextFacts['readers'];
+  /** A stranger has only chosen it, among a few values of the operator. */
+  readonly narrow?: true;
+}
+
 /**
  * Decides on one action (`tool.call`), called before it. An error in it denies. `resource.tenant` is the tenant whose record is
  * changed; absent, the record is shared or the resource is no record. `resource.subject` is the person or the group that owns the
@@ -69,5 +97,10 @@ export type Authorize = (
   action: string,
   principal: Principal,
   resource: { readonly type: string; readonly id: string; readonly tenant?: string; readonly subject?: string },
-  context: { readonly input?: unknown; readonly agentId?: string },
+  context: {
+    readonly input?: unknown;
+    readonly agentId?: string;
+    /** Of a tool call. Made when it is read. */
+    readonly facts?: CallContextFacts | undefined;
+  },
 ) => Authorization | Promise<Authorization>;

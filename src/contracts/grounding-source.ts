@@ -101,6 +101,10 @@ export interface GroundingSource {
   readonly scope?: 'tenant' | 'subject' | 'shared';
   /** The origins that it sends questions or items to; absent: none, or it does not say. An agent's `egress` must have them all. */
   readonly origins?: readonly string[];
+  /** `trusted`: nobody outside can write into it. Absent: strangers may. */
+  readonly trust?: 'trusted';
+  /** Who may read what is in it; the tenant when absent. */
+  readonly readers?: 'public' | 'tenant' | 'principal';
   retrieve(request: GroundingRequest, signal: AbortSignal): Promise<readonly SourceHit[]>;
   stats(tenant: string, signal: AbortSignal): Promise<GroundingStats>;
 }

@@ -202,6 +202,7 @@ function resumedRun(parts: RuntimeParts, plan: ForkPlan, facts: ForkFacts): Resu
     shownIds: ids,
     used: { tokens: note?.tokens ?? 0, cost: note?.cost },
     opening: [...edited, ...cut.completing],
+    isEdited: edited.some(({ type }) => type === 'tool-output-available'),
     programs: cut.programs,
     toModel,
     claim: {

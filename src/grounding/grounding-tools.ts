@@ -8,6 +8,8 @@ import type { Principal } from '../base/principal.ts';
 import type { Agent, ToolDefinition } from '../base/schema.ts';
 import type { Authorize } from '../contracts/authenticator.ts';
 import { Filters } from '../contracts/grounding-source.ts';
+import { join, type Label, labelOf } from '../permission/label.ts';
+import { storedLabel } from '../permission/run-facts.ts';
 import { toolOver } from '../tools/define-tool.ts';
 import { defineValibotTool } from '../tools/make-tool.ts';
 import type { Tool, ToolContext } from '../tools/tool.ts';
@@ -105,7 +107,10 @@ export function groundingTools(grounding: Grounding, options: GroundingToolsOpti
       input: v.strictObject({ ...RememberInput.entries, dataSourceId }),
       execute: (input, context) => {
         requireKnown(input.dataSourceId);
-        return grounding.remember(input, callOf(context));
+        const from = context.inputLabel ? storedLabel.write(context.inputLabel) : {};
+        const items = input.items.map((item) => ({ ...item, metadata: { ...item.metadata, ...from } }));
+        const isPlain = Object.keys(from).length === 0;
+        return grounding.remember(isPlain ? input : { ...input, items }, callOf(context));
       },
     }),
     defineValibotTool({
@@ -191,6 +196,7 @@ function retrieveTool(grounding: Grounding, options: RetrieveToolOptions): Tool 
       // The schemas differ in what is optional only.
       const input = { ...question, dataSourceIds } as RetrieveInput;
       const answer = await grounding.retrieve(input, callOf(context));
+      for (const hit of answer.hits) context.label?.(labelOfHit(hit, grounding));
       requireAny(answer.sources);
       // Redact before truncating, so partial secrets cannot leak.
       const hits = answer.hits.map((hit) => ({ ...hit, content: context.redact(hit.content) }));
@@ -200,6 +206,13 @@ function retrieveTool(grounding: Grounding, options: RetrieveToolOptions): Tool 
       return toOutput(await createContext(hits, { ...options.budget, answered, number: context.cite }), answer);
     },
   });
+}
+
+/** A source is written by strangers, unless it says that it is not; what a run has stored has the label of that run. */
+function labelOfHit({ dataSourceId, metadata }: GroundingAnswer['hits'][number], { sources }: Grounding): Label {
+  const { trust, readers = 'tenant' } = sources.find(({ id }) => id === dataSourceId) ?? {};
+  const ofSource = labelOf(trust === 'trusted' ? [] : [`data-source:${dataSourceId}`], readers);
+  return join(ofSource, storedLabel.read(metadata));
 }
 
 /** The tool lists the sources: a model knows no ids by itself. */

@@ -1,11 +1,13 @@
 /** A pinned MCP tool as a tool that can be called: over the run's one connection, and only while its server keeps to the pin. */
 
+import * as v from 'valibot';
 import { PinnaceError } from '../base/errors.ts';
 import { asRecord, isRecord } from '../base/is-record.ts';
 import { canonicalJson } from '../base/json.ts';
 import type { McpServer } from '../base/schema.ts';
 import type { McpInputResponses } from '../contracts/mcp/answers.ts';
 import type { McpCall, McpCallResult, McpConnection } from '../contracts/mcp/mcp-connector.ts';
+import { join, type Label, labelOf, trusted } from '../permission/label.ts';
 import { type Span, within } from '../events/span.ts';
 import { toTraceparent } from '../events/trace-ids.ts';
 import { toolError } from '../tools/call-ends.ts';
@@ -64,13 +66,52 @@ export function createMcpTool(server: McpServer, pinned: PinnedDefinition, optio
         target: { type: 'mcp-server', id: server.id },
         payload: { tool: pinned.pinned.definition.name },
       }, async (span) => {
-        const result = await callPinned({ ...call, span }, options);
+        const unsaid = labelOfResult(server, undefined);
+        const result = await callPinned({ ...call, span }, options).catch((error: unknown) => {
+          context.label?.(unsaid);
+          throw error;
+        });
+        context.label?.(labelOfResult(server, result));
         if (result.isError) span?.end({ status: 'error', error: toolError });
         const issues = result.isError ? undefined : await outputCheck?.inTurns(result.structuredContent);
         return shapeResult(result, { ...shape, redact: context.redact, ...(issues && { listIssues: () => issues }) });
       });
     },
   };
+}
+
+/**
+ * Returns the label of a result, or of a failure: what a server says of it can make it stricter, and less strict only where its record
+ * says `ifc: 'believe'`. Each block may say its own.
+ */
+export function labelOfResult(
+  { alias, trust, ifc }: Pick<McpServer, 'alias' | 'trust' | 'ifc'>,
+  result: McpCallResult | undefined,
+): Label {
+  const source = `mcp:${alias}`;
+  const usual = trust ? trusted : labelOf([source], 'tenant');
+  if (!result) return usual;
+  const whole = readIfc(result.ifc);
+  const blocks = result.content.map((block) => readIfc(asRecord(asRecord(block)['_meta'])['ifc']) ?? whole);
+  const said = blocks.length > 0 ? blocks : [whole];
+  const labels = said.map((one) => {
+    if (!one) return usual;
+    const readers = one.confidentiality === 'private' ? 'principal' : 'public';
+    const own = labelOf(one.integrity === 'untrusted' ? [source] : [], readers);
+    return ifc === 'believe' ? own : join(usual, own);
+  });
+  return labels.reduce(join, whole?.confidentiality === 'private' ? labelOf([], 'principal') : trusted);
+}
+
+const Ifc = v.object({
+  integrity: v.picklist(['trusted', 'untrusted']),
+  confidentiality: v.picklist(['public', 'private']),
+});
+
+/** Half a pair says nothing. */
+function readIfc(data: unknown): v.InferOutput<typeof Ifc> | undefined {
+  const read = v.safeParse(Ifc, data);
+  return read.success ? read.output : undefined;
 }
 
 type McpInput = Readonly<Record<string, unknown>>;

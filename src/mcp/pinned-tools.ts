@@ -84,7 +84,7 @@ export async function pinnedDefinitions(server: McpServer): Promise<readonly Pin
  * approval of a call is bound to the whole raw definition.
  */
 function toDefinition(
-  { id, alias, secret, auth }: McpServer,
+  { id, alias, secret, auth, trust, ifc }: McpServer,
   pinned: PinnedTool,
   name: string | undefined,
 ): ToolDefinition | undefined {
@@ -102,6 +102,7 @@ function toDefinition(
     paramsSchema: inputSchema,
     ...(outputSchema !== undefined && { outputSchema }),
     ...policyOf(pinned, annotations),
+    ...((trust ?? ifc) && { reads: 'trusted' }), // with "ifc" each result says more
     category: alias,
     secrets: secret === undefined || auth ? [] : [secret],
     config: { serverId: id, tool: raw.output.name, fingerprint: pinned.fingerprint },

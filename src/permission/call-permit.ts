@@ -2,8 +2,9 @@
 
 import { PinnaceError, toPinnaceError } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
-import type { Authorize } from '../contracts/authenticator.ts';
-import { type ApprovalTerms, requestPermission, type Ruling } from './authorize.ts';
+import type { Authorize, CallContextFacts } from '../contracts/authenticator.ts';
+import { type ApprovalTerms, requestPermission, type Ruling, type Wish } from './authorize.ts';
+import type { CallFacts } from './label.ts';
 import { requireDecider } from './ownership.ts';
 
 export type { ApprovalTerms };
@@ -16,6 +17,16 @@ export interface PermitFacts {
   readonly toolCallId: string;
   readonly agentId: string;
   readonly principal: Principal;
+  /** Where its arguments are from, for the call of a program. Compared by identity. */
+  readonly labels?: CallFacts | undefined;
+}
+
+/** What rules on a call besides the hook of the composition. */
+export interface CallGuard {
+  /** The hook of the agent's level; absent for an open one. */
+  readonly hook: Authorize | undefined;
+  /** Makes the facts of the call, when a hook reads them. */
+  readonly facts: () => CallContextFacts;
 }
 
 declare const brand: unique symbol;
@@ -44,18 +55,41 @@ const permits = new WeakMap<CallPermit, Permitted>();
 export async function ruleOnCall(
   authorize: Authorize,
   facts: PermitFacts,
-  { checked, approved }: { readonly checked: unknown; readonly approved: boolean | 'by_caller' },
+  { checked, approved, guard }: {
+    readonly checked: unknown;
+    readonly approved: boolean | 'by_caller';
+    readonly guard?: CallGuard | undefined;
+  },
 ): Promise<CallRuling> {
   const { tool, principal, agentId } = facts;
   const resource = { type: 'tool', id: tool.definition.id };
-  const wish = { action: 'tool.call', principal, resource, context: { input: checked, agentId } };
-  const ruling = await requestPermission(authorize, wish);
+  const context = guard ? contextOf({ input: checked, agentId }, guard) : { input: checked, agentId };
+  const wish = { action: 'tool.call', principal, resource, context };
+  const ruling = await rulingOf(authorize, guard?.hook, wish);
   if (ruling.decision === 'deny' || (ruling.decision === 'ask' && !approved)) return ruling;
   const own = approved === 'by_caller' && ruling.decision === 'ask' ? whyNotOwn(facts, ruling) : undefined;
   if (own) return own;
   const permit = Object.freeze({}) as CallPermit; // the brand exists only as a type
   permits.set(permit, { facts, checked });
   return { decision: 'allow', permit };
+}
+
+function contextOf(context: { readonly input: unknown; readonly agentId: string }, { facts }: CallGuard) {
+  let made: CallContextFacts | undefined;
+  return {
+    ...context,
+    get facts(): CallContextFacts {
+      return made ??= facts();
+    },
+  };
+}
+
+/** The stricter answer of the composition's hook and that of the level. */
+async function rulingOf(authorize: Authorize, level: Authorize | undefined, wish: Wish): Promise<Ruling> {
+  const ruling = await requestPermission(authorize, wish);
+  if (!level || ruling.decision === 'deny') return ruling;
+  const ofLevel = await requestPermission(level, wish);
+  return ruling.decision === 'ask' && ofLevel.decision !== 'deny' ? ruling : ofLevel;
 }
 
 /** A caller that decides on its own call is the one who has asked. */
@@ -93,7 +127,7 @@ export function spendPermit(permit: CallPermit | undefined, facts: PermitFacts):
 
 function isSame(one: PermitFacts, other: PermitFacts): boolean {
   return one.tool === other.tool && Object.is(one.input, other.input) && one.toolCallId === other.toolCallId &&
-    one.agentId === other.agentId && one.principal === other.principal;
+    one.agentId === other.agentId && one.principal === other.principal && one.labels === other.labels;
 }
 
 function refused({ tool }: PermitFacts, why: string, reason: string): PinnaceError {

@@ -4,4 +4,6 @@ export { checkUrl, type UrlCheck, type UrlPolicy, type UrlRule } from '../base/c
 export type { Decision, Interruption } from './interruption.ts';
 export { createRedactor, type Redaction, type Redactor } from './redaction/redactor.ts';
 export { createRules, Rule, type RuleInput, type RuleOptions } from './rules.ts';
-export type { Authorize } from '../contracts/authenticator.ts';
+export { guardRules } from './guard-rules.ts';
+export type { Label, Trust } from './label.ts';
+export type { ArgumentFacts, Authorize, CallContextFacts } from '../contracts/authenticator.ts';

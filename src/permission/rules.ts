@@ -3,8 +3,9 @@
 import { checkNames, checkOptions, optional } from '../base/check-options.ts';
 import * as v from 'valibot';
 import { PinnaceError, toPinnaceError } from '../base/errors.ts';
+import { pointerForm, readPointer } from '../base/json.ts';
 import { parse } from '../base/parse.ts';
-import type { Authorization, Authorize } from '../contracts/authenticator.ts';
+import type { ArgumentFacts, Authorization, Authorize, CallContextFacts } from '../contracts/authenticator.ts';
 import { compileCondition, type Finding, RuleCondition } from './rule-condition.ts';
 import type { Principal } from '../base/principal.ts';
 import { type ApprovalTerms, mostApprovers } from './authorize.ts';
@@ -17,6 +18,23 @@ const Names = v.pipe(
   v.minLength(1),
   v.maxLength(1000),
 );
+
+/** Where an argument is from. */
+const FromCondition = v.strictObject({
+  /** `destinations`, `*` for any argument, or a JSON Pointer into the input. */
+  at: v.pipe(
+    v.string(),
+    v.maxLength(500),
+    v.check(
+      (at) => at === 'destinations' || at === '*' || pointerForm.test(at),
+      'must be "destinations", "*" or a JSON Pointer',
+    ),
+  ),
+  /** Sources, as `mcp:mail` and `file:*`; `*` is every value that the user or the operator has not written. */
+  sources: Names,
+  /** Lets a value pass that a stranger has only chosen, among a few of the operator. */
+  narrow: v.optional(v.boolean(), false),
+});
 
 /** One rule. Absent fields match everything: a rule with only `effect` and `actions` applies to every caller. */
 export const Rule = v.strictObject({
@@ -54,6 +72,16 @@ export const Rule = v.strictObject({
   fourEyes: v.optional(v.literal(true)),
   /** For `ask`: a shorter time to decide than `limits.approvalMs`, in milliseconds. */
   withinMs: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1000))),
+  /** The tool may act, or only reads. */
+  acts: v.optional(v.boolean()),
+  /** For `ask` and `deny`: the run has read one of these: `untrusted`, `private`, or sources as `mcp:*` and `data-source:mails`. */
+  read: v.optional(Names),
+  /** One of these tools was called earlier in the run. */
+  called: v.optional(Names),
+  /** For `ask` and `deny`: in each of these places is a value that one of the sources has said. */
+  from: v.optional(v.pipe(v.array(FromCondition), v.minLength(1), v.maxLength(20))),
+  /** A value goes to more people than may read it: `true` for `ask` and `deny`, `false` for `allow`. */
+  leaks: v.optional(v.boolean()),
   /** All conditions must hold for the input. */
   when: v.optional(v.pipe(v.array(RuleCondition), v.maxLength(50)), []),
   /** Sent with a denial, or shown to the approver. */
@@ -98,7 +126,9 @@ export function createRules(
   const compiled = rules.map(compileRule);
   requireDistinct(compiled);
   const needsRoles = rolesOf && rules.some(({ roles }) => roles !== undefined);
-  return async (action, principal, { type, id, tenant, subject }, { input, agentId }) => {
+  const needsFacts = compiled.some((rule) => rule.needsFacts);
+  return async (action, principal, { type, id, tenant, subject }, context) => {
+    const { input, agentId } = context;
     const own = principal.roles ?? [];
     const roles = needsRoles ? [...own, ...await rolesOf(principal)] : own;
     const request: RequestFacts = {
@@ -109,10 +139,11 @@ export function createRules(
       resourceSubjects: subjectsOf({ tenant: tenant ?? principal.tenant, subject }, principal),
       agentId,
       roles,
+      facts: needsFacts && action === 'tool.call' ? context.facts : undefined, // they are made when they are read
     };
     const speaking = compiled.filter((rule) => rule.isAbout(request)).map((rule) => ({
       rule,
-      finding: rule.judge(input),
+      finding: rule.judge(input, request.facts),
     }));
     return decide(speaking, otherwise);
   };
@@ -135,6 +166,7 @@ interface RequestFacts {
   readonly resourceSubjects: readonly string[];
   readonly agentId: string | undefined;
   readonly roles: readonly string[];
+  readonly facts: CallContextFacts | undefined;
 }
 
 interface CompiledRule {
@@ -145,7 +177,8 @@ interface CompiledRule {
   readonly fourEyes: true | undefined;
   readonly withinMs: number | undefined;
   readonly isAbout: (request: RequestFacts) => boolean;
-  readonly judge: (input: unknown) => Finding;
+  readonly needsFacts: boolean;
+  readonly judge: (input: unknown, facts: CallContextFacts | undefined) => Finding;
 }
 
 interface Speaking {
@@ -189,6 +222,7 @@ function compileRule(given: RuleInput, index: number): CompiledRule {
   const resourceTenants = matcher(rule.resourceTenants);
   const resourceSubjects = matcher(rule.resourceSubjects?.map((name) => name === '$self' ? self : name));
   const conditions = when.map(compileCondition);
+  const judgeFacts = compileFacts(rule);
   return {
     name: id,
     effect,
@@ -196,16 +230,74 @@ function compileRule(given: RuleInput, index: number): CompiledRule {
     approvers,
     fourEyes,
     withinMs,
+    needsFacts: judgeFacts !== undefined,
     isAbout: ({ action, principal, resource, resourceTenant, resourceSubjects: owners, agentId, roles: had }) =>
       actions([action]) && tenants([principal.tenant]) && subjects([principal.subject]) && scopes(principal.scopes) &&
       roles(had) && agents(agentId === undefined ? [] : [agentId]) && resources([resource]) &&
-      resourceTenants(resourceTenant === undefined ? [] : [resourceTenant]) && resourceSubjects(owners),
-    judge(input) {
+      resourceTenants(resourceTenant === undefined ? [] : [resourceTenant]) && resourceSubjects(owners) &&
+      (!judgeFacts || action === 'tool.call'),
+    judge(input, facts) {
       const findings = conditions.map((condition) => condition(input));
+      if (judgeFacts) findings.push(facts ? judgeFacts(input, facts) : 'unfit');
       if (findings.includes('unfit')) return 'unfit';
       return findings.includes('fails') ? 'fails' : 'holds';
     },
   };
+}
+
+/** Returns the judge of the conditions on facts; `undefined` for a rule without any. */
+function compileFacts(
+  { acts, read, called, from, leaks }: Rule,
+): ((input: unknown, facts: CallContextFacts) => Finding) | undefined {
+  const tests: ((input: unknown, facts: CallContextFacts) => Finding)[] = [];
+  if (acts !== undefined) tests.push((_, facts) => foundIf(facts.acts === acts));
+  if (leaks !== undefined) tests.push((_, facts) => foundIf(facts.leaks === leaks));
+  if (called) {
+    const isCalled = matcher(called);
+    tests.push((_, { calls }) => foundIf(isCalled(Object.keys(calls))));
+  }
+  if (read) {
+    const isRead = sourceMatcher(read.filter((name) => name !== 'private'));
+    const isAny = read.includes('untrusted');
+    const isPrivate = read.includes('private');
+    tests.push((_, { read: sources, readers }) =>
+      foundIf((isAny && sources.length > 0) || isRead(sources) || (isPrivate && readers === 'principal'))
+    );
+  }
+  for (const { at, sources, narrow } of from ?? []) {
+    const isFrom = sourceMatcher(sources);
+    const holds = (label: ArgumentFacts | undefined): boolean =>
+      label !== undefined && isFrom(label.from) && !(narrow && label.narrow === true);
+    tests.push((input, { args, destinations }) => {
+      const within = Object.entries(args);
+      if (at === '*') return foundIf(within.some(([, label]) => holds(label)));
+      if (at !== 'destinations' && readPointer(input, at) === undefined) return 'unfit';
+      const places = at === 'destinations' ? destinations : [at];
+      return foundIf(
+        within.some(([pointer, label]) => holds(label) && places.some((place) => overlaps(place, pointer))),
+      );
+    });
+  }
+  if (tests.length === 0) return undefined;
+  return (input, facts) => {
+    const findings = tests.map((test) => test(input, facts));
+    return findings.includes('unfit') ? 'unfit' : findings.includes('fails') ? 'fails' : 'holds';
+  };
+}
+
+/** Whether one of two places in an input is the other, or within it. */
+function overlaps(one: string, other: string): boolean {
+  return one === other || one.startsWith(`${other}/`) || other.startsWith(`${one}/`);
+}
+
+function foundIf(holds: boolean): Finding {
+  return holds ? 'holds' : 'fails';
+}
+
+/** What anybody may have said, any of the sources may have said. */
+function sourceMatcher(names: readonly string[]): Matcher {
+  const matches = matcher(names);
+  return (sources) => sources.length > 0 && names.length > 0 && (sources.includes('*') || matches(sources));
 }
 
 function readRule(given: RuleInput, index: number): Rule {
@@ -214,6 +306,17 @@ function readRule(given: RuleInput, index: number): Rule {
     const ofAsk = (['approvers', 'fourEyes', 'withinMs'] as const).find((name) => rule[name] !== undefined);
     if (rule.effect !== 'ask' && ofAsk) {
       throw new PinnaceError('invalid_argument', `Cannot use rule ${index}: "${ofAsk}" is for the effect "ask"`);
+    }
+    // Otherwise what a stranger has said could turn a denial into a permission.
+    if (rule.effect === 'allow' && (rule.read ?? rule.from)) {
+      throw new PinnaceError(
+        'invalid_argument',
+        `Cannot use rule ${index}: "read" and "from" are for "ask" and "deny"`,
+      );
+    }
+    if (rule.leaks === (rule.effect === 'allow')) {
+      const wanted = rule.leaks ? '"leaks" must be false for "allow"' : '"leaks" must be true for "ask" and "deny"';
+      throw new PinnaceError('invalid_argument', `Cannot use rule ${index}: ${wanted}`);
     }
     return rule;
   } catch (error) {

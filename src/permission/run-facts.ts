@@ -1,17 +1,108 @@
-/** The facts of a run: what has been read by it, and what of that can be in a call. */
+/**
+ * The facts of a run: what has been read by it, and what of that can be in a call.
+ *
+ * What must hold:
+ *
+ * 1. Facts only grow. What has gone into a model call may be in everything that the model says from then on.
+ * 2. An output has the label of its tool joined with that of its input, whatever the tool says of itself.
+ * 3. The facts of a call are those of the moment in which the model has written it: what another call of the same step reads meanwhile
+ *    is no part of it.
+ * 4. Growth is recorded before the output that it comes from is: whoever goes on with the run knows at least as much.
+ */
 
 import type { ToolDefinition } from '../base/schema.ts';
-import { join, type Label, labelOf, narrow, type Readers, stricter, type Trust } from './label.ts';
+import type { ArgumentFacts, CallContextFacts } from '../contracts/authenticator.ts';
+import {
+  type CallFacts,
+  join,
+  type Label,
+  labelAt,
+  labelOf,
+  narrow,
+  type Readers,
+  stricter,
+  type Trust,
+  trusted,
+} from './label.ts';
 
 /** The parts of a definition that labels depend on. */
 type Labelled = Pick<ToolDefinition, 'id' | 'type' | 'annotations' | 'reads' | 'sends'>;
 
+/** What a run has read and called. */
+export class RunFacts {
+  #read: Label;
+  readonly #calls: Map<string, number>;
+  /** What the caller has said last: values in it are the caller's. */
+  readonly #said: string;
+  #words: string | undefined;
+  readonly #onGrown: (facts: RunFacts) => void;
+  #isRecorded = false;
+
+  constructor(
+    { read = trusted, calls = [], said = '', onGrown = () => undefined }: {
+      readonly read?: Label;
+      readonly calls?: Iterable<readonly [string, number]>;
+      readonly said?: string;
+      /** Is called when more was read than before. */
+      readonly onGrown?: (facts: RunFacts) => void;
+    } = {},
+  ) {
+    this.#read = read;
+    this.#calls = new Map(calls);
+    this.#said = said;
+    this.#onGrown = onGrown;
+  }
+
+  /** The join of everything that went into a model call. */
+  get read(): Label {
+    return this.#read;
+  }
+
+  /** How often each tool was called. */
+  get calls(): ReadonlyMap<string, number> {
+    return this.#calls;
+  }
+
+  /** What the caller has said last, in the form that values are looked for in. */
+  get words(): string {
+    return this.#words ??= wordsOf(this.#said);
+  }
+
+  /** Adds what the model receives. */
+  add(label: Label): void {
+    const read = join(this.#read, label);
+    if (read === this.#read && this.#isRecorded) return;
+    this.#read = read;
+    this.#isRecorded = true;
+    this.#onGrown(this);
+  }
+
+  /** Counts a call. */
+  count(toolId: string): void {
+    this.#calls.set(toolId, (this.#calls.get(toolId) ?? 0) + 1);
+  }
+}
+
+/** The label that a stored item has beside what its source says: that of the run which has stored it. */
+export const storedLabel = {
+  write: ({ from }: Label): Readonly<Record<string, string>> =>
+    from.length > 0 ? { 'pinnace.from': from.join(' ') } : {},
+  read(metadata: Readonly<Record<string, unknown>>): Label {
+    const from = metadata['pinnace.from'];
+    return typeof from === 'string' ? labelOf(from.split(' '), 'principal') : trusted;
+  },
+} as const;
+
 /** The types of tools whose outputs are written by others, unless their definition says otherwise. */
-const strangers: ReadonlySet<ToolDefinition['type']> = new Set(['mcp', 'http', 'provider']);
+const strangers: ReadonlySet<ToolDefinition['type']> = new Set(['mcp', 'http', 'provider', 'agent']);
+
+/** Our own: they compute, or say themselves of what sources an output is. */
+const own: ReadonlySet<ToolDefinition['type']> = new Set(['builtin', 'datastore']);
 
 /** The source of a tool's outputs. An MCP tool has that of its server. */
 export function sourceOf({ id, type }: Pick<Labelled, 'id' | 'type'>): string {
-  return type === 'mcp' ? `mcp:${id.split('__')[0] ?? id}` : `tool:${id}`;
+  if (type === 'mcp') return `mcp:${id.split('__')[0] ?? id}`;
+  return type === 'agent' ? `agent:${id}` : `tool:${id}`;
 }
 
 /**
@@ -19,26 +110,132 @@ export function sourceOf({ id, type }: Pick<Labelled, 'id' | 'type'>): string {
  * counts as a stranger's in a guarded agent alone.
  */
 export function outputLabel(definition: Labelled, input: Label, trust: Trust = 'guarded'): Label {
-  const { type, reads, annotations } = definition;
-  const readers = stricter(input.readers, 'tenant');
-  if (reads === 'trusted') return narrow(labelOf(input.from, readers));
+  const { id, type, reads, annotations } = definition;
+  if (reads === 'trusted') return narrow(labelOf(input.from, stricter(input.readers, 'tenant')));
   const source = sourceOf(definition);
   if (reads === 'private') return join(input, labelOf([source], 'principal'));
-  if (reads === 'untrusted' || strangers.has(type)) return join(input, labelOf([source], readersOf(definition)));
-  const onlyComputes = annotations?.openWorldHint === false || trust !== 'guarded';
-  return onlyComputes ? labelOf(input.from, readers, input.narrow) : join(input, labelOf([source], 'tenant'));
+  if (reads === 'untrusted' || strangers.has(type) || id === 'fetch_url') {
+    return join(input, labelOf([source], readersOf(definition)));
+  }
+  const onlyComputes = annotations?.openWorldHint === false || own.has(type) || trust !== 'guarded';
+  return onlyComputes ? input : join(input, labelOf([source], 'tenant'));
 }
 
 /** A page or an API that anyone can read without a secret tells nobody's secrets. */
 function readersOf({ id, type, ...tool }: Labelled & { readonly secrets?: readonly unknown[] }): Readers {
+  if (type === 'agent') return 'principal';
   const isPublic = id === 'fetch_url' || (type === 'http' && tool.secrets?.length === 0);
   return isPublic ? 'public' : 'tenant';
 }
 
+/** Whether a call of the tool may change something. */
+function mayAct({ annotations }: Pick<Labelled, 'annotations'>): boolean {
+  return annotations?.readOnlyHint !== true;
+}
+
 /** Who can see what is put into a call. */
-export function readersOfInput({ annotations, sends }: Pick<Labelled, 'annotations' | 'sends'>): Readers {
+export function readersOfInput(
+  { type, annotations, sends }: Pick<Labelled, 'type' | 'annotations' | 'sends'>,
+): Readers {
   if (sends !== undefined) return sends;
-  if (annotations?.openWorldHint === true) return 'public';
-  const mayAct = annotations?.readOnlyHint !== true;
-  return mayAct && annotations?.openWorldHint !== false ? 'public' : 'tenant';
+  const isOpen = annotations?.openWorldHint;
+  if (mayAct({ annotations })) return isOpen === false ? 'tenant' : 'public';
+  return isOpen === true && type !== 'mcp' ? 'public' : 'tenant'; // the operator has added the server
+}
+
+/** A call as its facts are made. */
+interface FactsOfCall {
+  readonly definition: Labelled & Pick<ToolDefinition, 'destinations' | 'config'>;
+  readonly input: unknown;
+  /** Those of a program's call. */
+  readonly facts: CallFacts | undefined;
+  readonly run: RunFacts;
+  /** What the run had read when the model wrote the call. */
+  readonly read: Label;
+}
+
+/** Returns the label of all that is put into a call. */
+export function inputLabel({ facts, read }: Pick<FactsOfCall, 'facts' | 'read'>): Label {
+  return facts ? labelAt(facts, '') : read;
+}
+
+/** Returns the facts of a call for the permission hook. */
+export function contextFacts(call: FactsOfCall): CallContextFacts {
+  const { definition, input, facts, run, read } = call;
+  const leaves = leavesOf(input);
+  const isSaid = (value: unknown): boolean => !facts && typeof value === 'string' && isSaidIn(run.words, value);
+  const args: Record<string, ArgumentFacts> = {};
+  for (const [pointer, value] of leaves) {
+    const label = facts ? labelAt(facts, pointer) : isSaid(value) ? trusted : read;
+    if (label.from.length > 0 || label.readers !== 'public') args[pointer] = label;
+  }
+  const all = inputLabel(call);
+  const pc = facts?.args.get('');
+  if (pc) args[''] = pc;
+  return Object.freeze({
+    read: read.from,
+    readers: read.readers,
+    calls: Object.freeze(Object.fromEntries(run.calls)),
+    args: Object.freeze(args),
+    acts: mayAct(definition),
+    leaks: leaves.length > 0 && stricter(all.readers, readersOfInput(definition)) !== readersOfInput(definition),
+    destinations: Object.freeze(destinationsOf(definition, leaves)),
+    planned: facts?.planned === true,
+  });
+}
+
+/** The most leaves of which each has its own entry; those behind share that of the whole. */
+const mostLeaves = 256;
+
+type Leaf = readonly [pointer: string, value: unknown];
+
+/** The values of an input that are no lists or objects, with their JSON Pointers. */
+function leavesOf(input: unknown): readonly Leaf[] {
+  const leaves: Leaf[] = [];
+  const visit = (value: unknown, pointer: string): void => {
+    if (typeof value !== 'object' || value === null || leaves.length >= mostLeaves) {
+      if (value !== undefined) leaves.push([leaves.length >= mostLeaves ? '' : pointer, value]);
+      return;
+    }
+    for (const [key, inner] of Object.entries(value)) {
+      visit(inner, `${pointer}/${key.includes('~') || key.includes('/') ? escaped(key) : key}`);
+    }
+  };
+  visit(input, '');
+  return leaves;
+}
+
+function escaped(key: string): string {
+  return key.replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
+/** The arguments that say where or to whom: those that the tool names, or every text of one that may act or sends further. */
+function destinationsOf(
+  { destinations, ...definition }: FactsOfCall['definition'],
+  leaves: readonly Leaf[],
+): string[] {
+  if (destinations) return [...destinations];
+  if (definition.id === 'fetch_url') return ['/url'];
+  if (!mayAct(definition) && definition.annotations?.openWorldHint !== true) return [];
+  return leaves.filter(([, value]) => typeof value === 'string').map(([pointer]) => pointer);
+}
+
+/** Shorter words stand in a message by chance. */
+const leastSaid = 4;
+
+function wordsOf(text: string): string {
+  return text.normalize('NFKC').trim().replace(/\s+/gu, ' ');
+}
+
+/** Whether the words of a value stand in the text, one behind the other, as they are. */
+function isSaidIn(text: string, value: string): boolean {
+  if (value.length < leastSaid || value.length > 2 * text.length) return false;
+  const words = wordsOf(value);
+  if (words.length < leastSaid) return false;
+  for (let at = text.indexOf(words); at >= 0; at = text.indexOf(words, at + 1)) {
+    const before = text.slice(Math.max(0, at - 1), at);
+    const behind = text.slice(at + words.length, at + words.length + 8);
+    if (/^[\s"'“”‘’«»([{<]?$/u.test(before) && /^[\s"'“”‘’«»)\]}>.,;:!?…]*(?:\s|$)/u.test(behind)) return true;
+  }
+  return false;
 }

@@ -14,6 +14,7 @@ import { createRunFiles } from './run-files.ts';
 import { withInstructions } from './compose-loop.ts';
 import { leaveProvider, toPrompt } from './model-prompt.ts';
 import { minLimits } from './limits.ts';
+import { highestTrust, type Trust } from '../permission/label.ts';
 import type { ResolvedModel } from './provider-model.ts';
 import { createModelBudget, type ModelUsage, requirePrice } from './model-budget.ts';
 import {
@@ -277,24 +278,26 @@ const narrowed = new WeakMap<Agent, Map<string, Agent>>();
 /**
  * Returns the agent with what it and the agents around it may all reach: who makes or calls an agent cannot reach through it what it
  * cannot reach itself. Those that made it (`above`) leave it their common data sources, and those that called it (`callers`) as well
- * their common `egress`. A removed or disabled one leaves nothing. The same object for the same reach.
+ * their common `egress`; all of them their level, of which the highest counts. A removed or disabled one leaves nothing. The same object for the same reach.
  */
 async function narrowToReach(
   agent: Agent,
   { above, callers }: { readonly above: readonly string[]; readonly callers: readonly string[] },
   find: (agentId: string) => Promise<Agent>,
 ): Promise<Agent> {
-  let { dataSources, egress }: Pick<Reach, 'dataSources' | 'egress'> = agent;
+  let { dataSources, egress, trust }: Reach = agent;
   for (const agentId of new Set([...above, ...callers])) {
     const theirs = await reachOf(agentId, find);
     egress = narrowEgress(egress, theirs.egress);
+    trust = highestTrust(trust, theirs.trust);
     if (above.includes(agentId)) dataSources = dataSources.filter((id) => theirs.dataSources.includes(id));
   }
-  if (dataSources.length === agent.dataSources.length && egress === agent.egress) return agent;
+  const isSame = egress === agent.egress && highestTrust(trust) === highestTrust(agent.trust);
+  if (isSame && dataSources.length === agent.dataSources.length) return agent;
   const known = narrowed.get(agent) ?? new Map<string, Agent>();
   narrowed.set(agent, known);
-  const key = JSON.stringify([dataSources, egress]);
-  const made = known.get(key) ?? { ...agent, dataSources: [...dataSources], egress: egress && [...egress] };
+  const key = JSON.stringify([dataSources, egress, trust]);
+  const made = known.get(key) ?? { ...agent, dataSources: [...dataSources], egress: egress && [...egress], trust };
   known.set(key, made);
   return made;
 }
@@ -312,6 +315,7 @@ async function reachableBy(
 interface Reach {
   readonly dataSources: readonly string[];
   readonly egress?: EgressList | undefined;
+  readonly trust?: Trust | undefined;
 }
 
 const nothing: Reach = { dataSources: [], egress: [] };

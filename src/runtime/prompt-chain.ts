@@ -21,6 +21,7 @@ import type { Principal } from '../base/principal.ts';
 import type { Provider } from '../base/schema.ts';
 import type { UIMessage } from '../contracts/ai-types.ts';
 import type { Storage } from '../contracts/storage.ts';
+import type { Label } from '../permission/label.ts';
 import { messageTokens, valueTokens } from './estimate-prompt.ts';
 import { type IssuedEntry, issuedWith } from './issued-metadata.ts';
 import { type MessageOrigin, originOf } from './message-parts.ts';
@@ -89,6 +90,15 @@ interface Chain {
   readonly kinds: string;
 }
 
+/** What the runs of a chat have read. */
+export interface ChatFacts {
+  readonly read: Label;
+  /** How often the run of the last answer has called each tool. */
+  readonly calls: readonly (readonly [string, number])[];
+  /** The answers that it is about. */
+  readonly messages: readonly string[];
+}
+
 /** What is stored of the calls of a chat. */
 export interface PromptRecord {
   readonly v: 1;
@@ -101,6 +111,8 @@ export interface PromptRecord {
   readonly instructions?: { readonly text: string; readonly of: number } | undefined;
   /** What models have issued, which they need back. */
   readonly issued?: readonly IssuedEntry[] | undefined;
+  /** What the chat has read; absent in records of version 0.2. */
+  readonly facts?: ChatFacts | undefined;
   /** The chains, the last one first. */
   readonly chains: readonly Chain[];
 }

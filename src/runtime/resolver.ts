@@ -13,6 +13,7 @@ import type { Change, Storage } from '../contracts/storage.ts';
 import type { Agent, Fallback, Provider, SecretRef, ToolDefinition } from '../base/schema.ts';
 import type { Secret } from '../base/secret.ts';
 import type { SpanContext } from '../events/span.ts';
+import { highestTrust, type Trust } from '../permission/label.ts';
 import type { AgentCode, CodeAgent } from './code-agent.ts';
 import { type CatalogCaches, createCatalogCaches, createInvalidationFeed } from './catalog-caches.ts';
 import type { SelectedServer } from './tool-sets.ts';
@@ -35,6 +36,8 @@ interface ResolverOptions {
   readonly onAgentsChanged: (agentIds?: readonly string[]) => void;
   /** For agents whose records name none. */
   readonly fallbacks?: readonly Fallback[];
+  /** The lowest level of all agents. */
+  readonly trust?: Trust | undefined;
 }
 
 /** An agent that may run, and what its tool set is made of. The same objects for as long as nothing has changed. */
@@ -118,7 +121,8 @@ export function createResolver(options: ResolverOptions): Resolver {
   });
   const agent: Resolver['agent'] = async (agentId, caller) => {
     feed.subscribe();
-    return requireActive(await findAgent(agentId, caller, { caches, agents: options.agents }), caller);
+    const found = requireActive(await findAgent(agentId, caller, { caches, agents: options.agents }), caller);
+    return withTrust(found, options.trust);
   };
   const modelOf = createModelResolver({ caches, secrets, models: options.models });
   return {
@@ -138,7 +142,7 @@ export function createResolver(options: ResolverOptions): Resolver {
     async resolve(agentId, caller, spanContext, as = (today) => today) {
       const listed = listShared(caches);
       const today = await agent(agentId, caller);
-      const found = withinEgress(as(today), today);
+      const found = withTrust(withinEgress(as(today), today), today.trust);
       const owner = { agent: found, tenant: caller.tenant };
       const [equipped, model] = await Promise.all([
         equip(caches, found, listed),
@@ -175,7 +179,21 @@ async function findAgent(
 /** The code of this very agent: a tenant's own record of the same id has none. */
 function codeOf(agent: Agent, agents: ResolverOptions['agents']): AgentCode {
   const given = agents?.get(agent.id);
-  return given?.record === agent ? given.code : {};
+  const isIt = given && (given.record === agent || raised.get(given.record) === agent);
+  return isIt ? given.code : {};
+}
+
+const raised = new WeakMap<Agent, Agent>();
+
+/** The agent at this level, unless it has a higher one. The same object for the same agent and level. */
+function withTrust(agent: Agent, least: Trust | undefined): Agent {
+  const trust = highestTrust(agent.trust, least);
+  if (trust === (agent.trust ?? 'open')) return agent;
+  const known = raised.get(agent);
+  if (known?.trust === trust) return known;
+  const made = { ...agent, trust };
+  raised.set(agent, made);
+  return made;
 }
 
 /** A recorded agent goes no further out than the agent may today. */

@@ -31,6 +31,8 @@ import type { Report } from '../events/report.ts';
 import type { Span } from '../events/span.ts';
 import type { DataSources } from '../grounding/grounding-tools.ts';
 import type { RunRedaction } from '../permission/redaction/run-redaction.ts';
+import type { Trust } from '../permission/label.ts';
+import type { RunFacts } from '../permission/run-facts.ts';
 import type { LiveTexts } from '../tools/agent-tool.ts';
 import type { Handlers } from '../tools/define-tool.ts';
 import type { Builtin } from '../tools/implement.ts';
@@ -103,6 +105,8 @@ export interface RuntimeObservers {
 /** What a runtime is composed of. */
 export interface RuntimeOptions extends RuntimePorts, RuntimeTools, RuntimeObservers {
   readonly authorize: Authorize;
+  /** The lowest level of all agents. */
+  readonly trust?: Trust | undefined;
   readonly limits: Limits;
   /** The budgets of a period; absent where the composition has none. */
   readonly budgets: Budgets | undefined;
@@ -222,6 +226,8 @@ export interface RunContext extends RunIdentity, RunOfCalls {
   readonly calls: RunCalls;
   /** The messages that arrive while the run works. */
   readonly steering: Steering;
+  /** What it has read. */
+  readonly facts: RunFacts;
   /** Adds a chunk to the stream. Does nothing after the end. */
   readonly push: (chunk: UIMessageChunk) => void;
 }
@@ -293,6 +299,8 @@ export interface ResumedRun {
   readonly used: { readonly tokens: number; readonly cost?: Money | undefined };
   /** The chunks before its first step that are its own. */
   readonly opening: readonly UIMessageChunk[];
+  /** Whether outputs of tools before were replaced. */
+  readonly isEdited?: boolean;
   /** The programs of its last step before, which were lost: they go on first. */
   readonly programs: readonly LostProgram[];
   /** What goes on under its own id, after its instance was lost. */

@@ -29,6 +29,9 @@ import type { GoesOn } from '../permission/waiting.ts';
 import type { RunRedaction } from '../permission/redaction/run-redaction.ts';
 import { RunCalls } from '../tools/run-calls.ts';
 import { quickHash } from '../base/hash.ts';
+import { chatFactsOf, openFacts } from './chat-facts.ts';
+import { join, parseLabel, trusted, unlabelled } from '../permission/label.ts';
+import { RunFacts } from '../permission/run-facts.ts';
 import { composeLoop } from './compose-loop.ts';
 import { createRunContextWindow } from './context-window.ts';
 import { approvalsRequestedIn, endLeftCalls, settleDecided, spendApprovals } from './decided-calls.ts';
@@ -47,12 +50,15 @@ import { createModelChain, type ModelChain } from './model-chain.ts';
 import type { ModelRetry } from './model-error.ts';
 import { modelMessages } from './model-messages.ts';
 import {
+  type ChatFacts,
   hasAnswer,
   lastRunIn,
   modelKey,
   type PromptBreak,
   PromptChain,
+  promptKey,
   type PromptRecord,
+  readPromptRecord,
   rememberPrompt,
 } from './prompt-chain.ts';
 import { createLoopSpans, type LoopSpans, type RunAbort } from './run-clock.ts';
@@ -111,10 +117,13 @@ export class Run implements RunContext {
   readonly calls: RunCalls;
   readonly files: RunFiles;
   readonly steering: Steering;
+  /** What it has read. Until the record of its chat is there, anybody may have said anything. */
+  facts: RunFacts = new RunFacts({ read: unlabelled });
   readonly #live: LiveRun;
   readonly #otherCallIds: readonly string[];
   #loop: Loop | undefined;
   #chain: PromptChain | undefined;
+  #prompts: PromptRecord | undefined;
   /** What the function of the agent has made. */
   #instructions: PromptRecord['instructions'];
   readonly #breaks: CacheUsage['breaks'][number][] = [];
@@ -231,6 +240,8 @@ export class Run implements RunContext {
     const { plan, resumed } = resolution;
     if (plan) return plan.follow({ signal, traceId, usage });
     const record = await resolution.prompts.catch(() => undefined); // as if it had expired: the run can do without
+    this.#prompts = record;
+    this.facts = openFacts(resolution, await this.#knownFacts(record), this.#noteFacts);
     const { agent, output, isEnough } = await this.#compose(record);
     const recovered = resumed?.recovered;
     const [spent, past, issued] = await this.#restore(record);
@@ -299,17 +310,46 @@ export class Run implements RunContext {
     return cacheableTokens > 0 || this.#breaks.length > 0 ? { cacheableTokens, breaks: this.#breaks } : undefined;
   }
 
+  /** What the record says; of a fork, that of the chat which it goes on from. */
+  async #knownFacts(record: PromptRecord | undefined): Promise<ChatFacts | undefined> {
+    const { resolution: { resumed, request }, principal: { tenant, subject }, runtime: { storage } } = this;
+    const parent = resumed?.claim?.state.parent;
+    if (!parent) return record?.facts;
+    const key = promptKey({ tenant, subject: parent.subject ?? subject }, parent.chatId);
+    const found = await readPromptRecord(storage, key).catch(() => undefined); // then anybody has said it
+    const read = join(parseLabel(found?.facts?.read), resumed.isEdited ? unlabelled : trusted);
+    return { read, calls: [], messages: request.chat.messages.map(({ id }) => id) };
+  }
+
+  /** Commits what the run has read with the next chunk, which nobody receives before that. */
+  readonly #noteFacts = (): void => {
+    const { runtime: { now }, agent: { id: agentId } } = this;
+    const record = this.#prompts ?? { v: 1, runId: '', agentId, at: now(), chains: [] };
+    this.#notePromptRecord(record);
+  };
+
+  #notePromptRecord(record: PromptRecord): void {
+    const { runtime: { recentPrompts: recent, ttlMs, limits }, principal, request: { chat } } = this;
+    const facts = chatFactsOf(this.facts, chat.messages, this.#messageId());
+    const { key, value } = rememberPrompt({ recent, principal, chatId: chat.id }, { ...record, facts });
+    // Without it a stored chat would be anybody's.
+    const keepMs = chat.store === true ? Math.max(ttlMs, limits.chatRetentionMs) : ttlMs;
+    this.#live.note({ key, value, ...(keepMs !== Infinity && { ttlMs: keepMs }) });
+  }
+
   /** Notes what the models of the chat were sent, for the commit of the end. */
   #notePrompt(): void {
-    const { runtime: { recentPrompts: recent, ttlMs }, runId, agent, principal, request: { chat } } = this;
+    const { runId, agent, request: { chat } } = this;
     const isThere = new Set([...chat.messages.map(({ id }) => id), this.#messageId()]);
     const instructions = this.#instructions;
     const facts = { runId, agentId: agent.id, at: this.now(), ...(instructions && { instructions }) };
     const record = this.#chain?.record(facts, (id) => isThere.has(id));
-    if (!record) return;
+    if (!record) {
+      if (this.#loop && !this.resolution.plan) this.#noteFacts(); // it has called no model, and added to the answer
+      return;
+    }
     const redacted = record.issued ? { ...record, issued: this.redaction.data(record.issued) } : record; // the rest has no text of a run
-    const { key, value } = rememberPrompt({ recent, principal, chatId: chat.id }, redacted);
-    this.#live.note({ key, value, ttlMs });
+    this.#notePromptRecord(redacted);
   }
 
   /** Reads what the first step needs of the storage: decisions, the calls that were left without one, and metadata. */

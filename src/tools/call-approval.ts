@@ -22,13 +22,18 @@ import type {
   UnspendableReason,
 } from '../permission/interruption.ts';
 import type { WaitingFacts } from '../permission/waiting.ts';
+import type { Trust } from '../permission/label.ts';
 import { declaredFields, elementSchemas } from './input-fields.ts';
 import { previewLines, type ShownPreview } from './call-preview.ts';
 import type { Tool } from './tool.ts';
 
-/** Whether the definition wants every call, or every call that may change something, approved by a person. */
-export function needsApproval({ approval = 'never', annotations }: ToolDefinition): boolean {
-  return approval === 'always' || (approval === 'mutating' && annotations?.readOnlyHint !== true);
+/**
+ * Whether the definition wants every call, or every call that may change something, approved by a person. With `rules` it leaves that
+ * to the rules of a guarded agent.
+ */
+export function needsApproval({ approval = 'never', annotations }: ToolDefinition, trust: Trust = 'open'): boolean {
+  const isMutating = approval === 'mutating' || (approval === 'rules' && trust !== 'guarded');
+  return approval === 'always' || (isMutating && annotations?.readOnlyHint !== true);
 }
 
 /** The description of a call for the person who approves it: as fields for a page, and as text. */

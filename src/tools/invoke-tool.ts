@@ -17,11 +17,13 @@ import { type ErrorContext, type Report, reportHidden } from '../events/report.t
 import { refusal, requestPermission, type Ruling } from '../permission/authorize.ts';
 import {
   type ApprovalTerms,
+  type CallGuard,
   type CallPermit,
   type PermitFacts,
   ruleOnCall,
   spendPermit,
 } from '../permission/call-permit.ts';
+import type { Trust } from '../permission/label.ts';
 import { needsApproval } from './call-approval.ts';
 import { leavesDoubt, lossOfError, lossOfSignal, mayAct, outcomeUnknown, safeError, stoppedCall } from './call-ends.ts';
 import { base64Size } from '../base/base64.ts';
@@ -40,29 +42,33 @@ export type PreparedCall =
   };
 
 /** Who calls. */
-export interface PrepareOptions extends Pick<PermitFacts, 'toolCallId' | 'agentId' | 'principal'> {
+export interface PrepareOptions extends Pick<PermitFacts, 'toolCallId' | 'agentId' | 'principal' | 'labels'> {
   /** Decides on the call. */
   readonly authorize: Authorize;
   /** A person has approved this very call; `by_caller`: the caller itself, who decides at once. */
   readonly approved?: boolean | 'by_caller' | undefined;
+  /** The rules of the agent's level, and what they judge. */
+  readonly guard?: CallGuard | undefined;
+  /** The level of the agent: absent, `open`. */
+  readonly trust?: Trust | undefined;
 }
 
 /** Prepares a call for `invokeTool`. Calls the permission hook for valid inputs only. Never throws. */
 export async function prepareCall(
   tool: Tool,
   input: unknown,
-  { authorize, approved = false, ...caller }: PrepareOptions,
+  { authorize, approved = false, guard, trust, ...caller }: PrepareOptions,
 ): Promise<PreparedCall> {
   const { definition } = tool;
   const attempt = `Cannot call tool "${definition.id}"`;
   try {
     const checked = await checkInput(tool, input);
-    const ruling = await ruleOnCall(authorize, { ...caller, tool, input }, { checked, approved });
+    const ruling = await ruleOnCall(authorize, { ...caller, tool, input }, { checked, approved, guard });
     const start = ruling.decision === 'allow' && tool.starts?.(checked);
     const started = start && await rulingOnStart(start, tool, { ...caller, authorize, approved });
     if (started) return started;
     if (ruling.decision === 'allow') {
-      if (approved || !needsApproval(definition)) return { ok: true, permit: ruling.permit };
+      if (approved || !needsApproval(definition, trust)) return { ok: true, permit: ruling.permit };
       const error = new PinnaceError('approval_required', `${attempt}: a person must approve the call`);
       return { ok: false, error, approval: {} };
     }

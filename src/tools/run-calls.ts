@@ -17,7 +17,8 @@ import type { Interaction } from '../contracts/mcp/answers.ts';
 import type { SideEffect } from '../events/audit.ts';
 import { reportAt } from '../events/report.ts';
 import { type Span, type SpanContext, type SpanEnd, statusOfError } from '../events/span.ts';
-import type { CallFacts } from '../permission/label.ts';
+import { type CallFacts, labelOf } from '../permission/label.ts';
+import { sourceOf } from '../permission/run-facts.ts';
 import { askedBy, type Interruption, type Interruptions } from '../permission/interruption.ts';
 import type { GoesOn, WaitingFacts } from '../permission/waiting.ts';
 import { type ClaimHost, claimOn, describedText, factsOf } from './call-approval.ts';
@@ -55,6 +56,8 @@ export interface RunCallTerms {
   readonly approved?: boolean | undefined;
   /** The answered interruption with which the call continues an earlier one. */
   readonly interruptionId?: string | undefined;
+  /** Whether the outcome goes to a program that cannot look into it. */
+  readonly isHidden?: boolean | undefined;
   /** The span of the program that makes the call. Absent for a call of the model. */
   readonly inside?: SpanContext | undefined;
 }
@@ -118,7 +121,10 @@ export class RunCalls {
   }
 
   /** Makes a call; never rejects. */
-  async make(call: ToolCall, { signal, approved = false, interruptionId, inside }: RunCallTerms): Promise<ToolOutcome> {
+  async make(
+    call: ToolCall,
+    { signal, approved = false, interruptionId, inside, isHidden }: RunCallTerms,
+  ): Promise<ToolOutcome> {
     const { tool, toolCallId } = call;
     const { record, spans, settled } = this.#targets;
     const tooMany = this.countFailed();
@@ -131,6 +137,7 @@ export class RunCalls {
     const made = await call.make({
       signal,
       approved,
+      isHidden,
       spanContext: inside ?? spans.current,
       report: reportAt(this.#run.report, { step: spans.step }),
       facilities: this.#facilitiesOf(call, interruptionId),
@@ -389,6 +396,8 @@ class ProviderCalls {
   observe(chunk: UIMessageChunk): void {
     if (chunk.type === 'tool-input-available') this.#start(chunk.toolCallId, chunk.toolName);
     else if (chunk.type === 'tool-output-available' && chunk.preliminary !== true) {
+      const tool = this.#open.get(chunk.toolCallId)?.tool;
+      if (tool !== undefined) this.#run.facts?.add(labelOf([sourceOf({ id: tool, type: 'provider' })], 'tenant'));
       this.end(chunk.toolCallId, { status: 'ok' });
     } else if (chunk.type === 'tool-output-error') {
       const error = toData(new PinnaceError('unavailable', 'The tool of the provider failed'));

@@ -22,7 +22,8 @@ import type { Metrics } from '../base/metrics.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Agent, SecretRef } from '../base/schema.ts';
 import type { Secret } from '../base/secret.ts';
-import type { Authorize } from '../contracts/authenticator.ts';
+import { loadOnce } from '../base/load-once.ts';
+import type { Authorize, CallContextFacts } from '../contracts/authenticator.ts';
 import type { ObservedEvent } from '../contracts/event-sink.ts';
 import type { Interaction } from '../contracts/mcp/answers.ts';
 import type { SecretScope } from '../contracts/egress.ts';
@@ -33,8 +34,9 @@ import { type Report, reportAt, reportHidden } from '../events/report.ts';
 import { type Span, type SpanContext, type SpanEnd, statusOfError } from '../events/span.ts';
 import { withTenant } from '../log/cache-key.ts';
 import { takeToken } from '../log/rate-limit.ts';
-import type { CallFacts } from '../permission/label.ts';
 import type { ApprovalTerms } from '../permission/authorize.ts';
+import { type CallFacts, join, type Label, trusted, unlabelled } from '../permission/label.ts';
+import { contextFacts, inputLabel, outputLabel, RunFacts } from '../permission/run-facts.ts';
 import type { RunRedaction } from '../permission/redaction/run-redaction.ts';
 import { type CallDescription, describeCall } from './call-approval.ts';
 import { previewCall, type TakenPreview } from './call-preview.ts';
@@ -43,6 +45,12 @@ import { type InputSummary, inputSummary } from './input-fields.ts';
 import { executeCall, type LentContext, prepareCall, type PreparedCall } from './invoke-tool.ts';
 import { codeRunId, type Slots } from './run-scope.ts';
 import type { Tool, ToolOutcome } from './tool.ts';
+
+/** Most agents are open: they need no rules of a level. */
+const loadGuard = /* @__PURE__ */ loadOnce(() => import('../permission/guard-rules.ts'));
+
+/** Of a call whose run nobody has followed: anybody may have said anything. */
+const unknownFacts = new RunFacts({ read: unlabelled });
 
 /** What a run, a step of a plan or a client lends to its calls: in whose name and under which rules tools are called. */
 export interface CallHost {
@@ -62,6 +70,8 @@ export interface CallHost {
   readonly digests: InputDigests;
   readonly report: Report;
   readonly now: () => number;
+  /** What its run has read; absent where nothing is known of it. */
+  readonly facts?: RunFacts | undefined;
 }
 
 /** The limits of a host that bound each of its calls. */
@@ -84,6 +94,8 @@ export interface CallTerms {
   readonly report?: Report | undefined;
   /** A person has approved this very call; `by_caller`: the caller itself, who decides at once. */
   readonly approved?: boolean | 'by_caller' | undefined;
+  /** Whether the outcome goes to a program that cannot look into it: then the run has not read it. */
+  readonly isHidden?: boolean | undefined;
   /** What the tool can do here. The rest of its context is the call's own. */
   readonly facilities: CallFacilities;
 }
@@ -91,7 +103,15 @@ export interface CallTerms {
 /** The part of a tool's context that depends on where it is called. */
 export type CallFacilities = Omit<
   LentContext,
-  'toolCallId' | 'principal' | 'secrets' | 'redact' | 'protect' | 'span' | 'origins'
+  | 'toolCallId'
+  | 'principal'
+  | 'secrets'
+  | 'redact'
+  | 'protect'
+  | 'span'
+  | 'origins'
+  | 'label'
+  | 'inputLabel'
 >;
 
 /** What is called, and what is known of its arguments. */
@@ -105,6 +125,8 @@ export class ToolCall {
   readonly toolCallId: string;
   /** Where its arguments are from. Absent: the model has written them, after all that its run has read. */
   readonly facts: CallFacts | undefined;
+  /** Who has said the outcome, once there is one. */
+  label: Label = trusted;
   /** The outcome, once the call has ended with one. */
   outcome: ToolOutcome | undefined;
   /** The digest of what the person is shown, once the call is described. */
@@ -121,6 +143,10 @@ export class ToolCall {
   mayHaveActed = false;
 
   readonly #host: CallHost;
+  /** What the run has read before the model wrote the call. */
+  readonly #read: Label;
+  /** Whether the tool has worked: what it throws then is its own. */
+  #isStarted = false;
   #prepared: Promise<PreparedCall> | undefined;
   #approved: CallTerms['approved'];
   #span: Span | undefined;
@@ -134,6 +160,7 @@ export class ToolCall {
     this.input = input;
     this.toolCallId = toolCallId;
     this.facts = facts;
+    this.#read = (host.facts ?? unknownFacts).read;
   }
 
   /** Whether a person has approved it. */
@@ -143,10 +170,23 @@ export class ToolCall {
 
   /** Checks the input and asks the permission hook, once. Never rejects. */
   prepare(): Promise<PreparedCall> {
-    const { agent: { id: agentId }, principal, authorize } = this.#host;
-    const { toolCallId } = this;
-    const caller = { toolCallId, agentId, principal, authorize, approved: this.#approved };
-    return this.#prepared ??= prepareCall(this.tool, this.input, caller);
+    return this.#prepared ??= this.#prepare();
+  }
+
+  async #prepare(): Promise<PreparedCall> {
+    const { agent: { id: agentId, trust = 'open' }, principal, authorize } = this.#host;
+    const { tool, input, toolCallId, facts: labels } = this;
+    const by = labels ? 'program' : 'model';
+    const hook = trust === 'open' ? undefined : (await loadGuard()).guardHook(trust, by);
+    const guard = { hook, facts: () => this.contextFacts() };
+    const caller = { toolCallId, agentId, principal, authorize, labels, guard, trust, approved: this.#approved };
+    return await prepareCall(tool, input, caller);
+  }
+
+  /** Where the values of the call are from, and where they go. */
+  contextFacts(): CallContextFacts {
+    const { tool: { definition }, input, facts } = this;
+    return contextFacts({ definition, input, facts, run: this.#host.facts ?? unknownFacts, read: this.#read });
   }
 
   /** Describes the call to the person who must approve it; returns `undefined` where no approval is needed. */
@@ -190,13 +230,25 @@ export class ToolCall {
       target: { type: 'tool', id: tool.definition.id },
       payload: () => ({ toolCallId: toolCallId.slice(0, 64), ...summaryOf() }),
     });
+    this.#host.facts?.count(tool.definition.id);
     const outcome = await this.#inTurn(terms, this.#span);
+    this.#addLabel();
+    if (!terms.isHidden) this.#host.facts?.add(this.label);
     const error = failureOf(tool, outcome);
     const how = { status: error ? statusOfError(error) : 'ok', error } as const;
     countCall(metrics, tool.definition.id, how);
     await this.#endAudit(this.#span, how);
     emitEnd(this.#span, tool, how);
     return outcome;
+  }
+
+  /** The code of an error is ours; what a tool says with it is the tool's. What a call has sent is no news to its run. */
+  #addLabel(): void {
+    if (!this.#isStarted) return;
+    const { tool: { definition }, facts, label: said } = this;
+    const sent = inputLabel({ facts, read: this.#read });
+    const { trust } = this.#host.agent;
+    this.label = join(outputLabel(definition, sent, trust ?? 'open'), said);
   }
 
   /** Ends the events of a call at once, for a run that cannot wait for it. */
@@ -239,18 +291,23 @@ export class ToolCall {
       protect: (secret: Secret) => redaction.add(secret),
       span,
       origins: agent.egress,
+      label: (label: Label) => void (this.label = join(this.label, label)),
+      inputLabel: inputLabel({ facts: this.facts, read: this.#read }),
     };
     const bounds = {
       prepared: this.prepare(), // not awaited here: its time counts as the call's
       start: mayAct(tool.definition) ? () => this.#startAudit(span) : undefined,
-      onStart: () => void (this.mayHaveActed = leavesDoubt(tool.definition, input)),
+      onStart: () => {
+        this.#isStarted = true;
+        this.mayHaveActed = leavesDoubt(tool.definition, input);
+      },
       report: reportAt(report ?? ofHost, { traceId: span.traceId }),
       signal,
       timeoutMs: timeoutOf(tool, limits),
       maxOutputLength: Math.min(limits.toolOutputLength, tool.definition.limits?.outputLength ?? Infinity),
       maxFileBytes: limits.attachmentLength,
     };
-    const call = { tool, input, toolCallId, agentId: agent.id, principal };
+    const call = { tool, input, toolCallId, agentId: agent.id, principal, labels: this.facts };
     const outcome = await executeCall(call, { bounds, context });
     if (outcome.ok) return { ok: true, output: redaction.data(outcome.output) }; // a tool may return a secret
     return { ok: false, error: redaction.data(outcome.error) };

@@ -8,6 +8,7 @@ import type { JsonSchema, ToolDefinition } from '../base/schema.ts';
 import type { Secret } from '../base/secret.ts';
 import type { McpAppRef } from '../contracts/mcp/content.ts';
 import type { AskWhileOpen, Interaction } from '../contracts/mcp/answers.ts';
+import type { Label } from '../permission/label.ts';
 import type { ErrorContext } from '../events/report.ts';
 import type { Span } from '../events/span.ts';
 import type { Closable, Delegation, RunScope } from './run-scope.ts';
@@ -66,6 +67,10 @@ export interface ToolContext {
    * outside runs.
    */
   readonly cite?: ((sources: readonly CitedSource[]) => readonly number[]) | undefined;
+  /** Says that another has said the output too, such as a source that was read. Only adds. Absent outside runs. */
+  readonly label?: ((label: Label) => void) | undefined;
+  /** Who has said the input, as far as it is known. */
+  readonly inputLabel?: Label | undefined;
   /** The id of this call, the same for a retry. */
   readonly toolCallId: string;
   /** Redacts a further secret in everything of the run from now on, as a token that the call has received. */

@@ -8,6 +8,8 @@ import { jsonSchemaOf } from '../../../src/base/json-schema-of.ts';
 import { parse } from '../../../src/base/parse.ts';
 import type { Principal } from '../../../src/base/principal.ts';
 import type { JsonSchema, ToolDefinition } from '../../../src/base/schema.ts';
+import { trusted } from '../../../src/permission/label.ts';
+import { outputLabel } from '../../../src/permission/run-facts.ts';
 import {
   discoveryToolNames,
   type DiscoveryTools,
@@ -332,7 +334,8 @@ function toErrorResult({ code, message, retryable, retryAfterMs, details }: Erro
   return { content: [{ type: 'text', text: message }], isError: true, _meta: { 'pinnace/error': error } };
 }
 
-function toOutput(output: unknown, { type, outputSchema }: ToolDefinition): CallResult {
+function toOutput(output: unknown, definition: ToolDefinition): CallResult {
+  const { type, outputSchema } = definition;
   const rich = foreign.has(type) ? undefined : readContent(output);
   const remote = type === 'mcp' && isRecord(output) ? output : undefined;
   const data = rich ? rich.data : remote ? remote['data'] : output;
@@ -341,7 +344,16 @@ function toOutput(output: unknown, { type, outputSchema }: ToolDefinition): Call
     content,
     ...(isOfObject(outputSchema) && isRecord(data) && { structuredContent: data }),
     ...(remote?.['isError'] === true && { isError: true }),
+    ...ifcOf(definition),
   };
+}
+
+/** What is known of where a result is from, for clients that follow it; nothing where nothing is known. */
+function ifcOf(definition: ToolDefinition): Pick<CallResult, '_meta'> {
+  const { from, readers } = outputLabel(definition, trusted, 'open');
+  if (from.length === 0 && definition.reads === undefined) return {};
+  const integrity = from.length > 0 ? 'untrusted' : 'trusted';
+  return { _meta: { ifc: { integrity, confidentiality: readers === 'public' ? 'public' : 'private' } } };
 }
 
 /** Tools whose output comes from elsewhere: it is never read as MCP content blocks. */

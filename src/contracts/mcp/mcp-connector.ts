@@ -10,6 +10,8 @@ export interface McpCallResult {
   readonly content: readonly unknown[];
   readonly structuredContent?: unknown;
   readonly isError: boolean;
+  /** What its `_meta.ifc` says of where the result is from, and who may read it. */
+  readonly ifc?: unknown;
   /** The server asks a person before it does the work; the other fields are empty then. Only where `questions` were allowed. */
   readonly inputRequired?: McpInputRequired;
 }

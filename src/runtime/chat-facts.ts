@@ -1,0 +1,86 @@
+/**
+ * What the runs of a chat have read, beside what its models were sent.
+ *
+ * What must hold:
+ *
+ * 1. The record of the chat says it, never a message: what a client sends as a label is not read.
+ * 2. A chat has one label for all its answers, so that no part can be moved to where it has less. It only grows.
+ * 3. An answer that the record does not name may be anybody's. A message of the user is the caller's; the files in it are not.
+ */
+
+import { quickHash } from '../base/hash.ts';
+import type { UIMessage } from '../contracts/ai-types.ts';
+import { join, type Label, labelOf, parseLabel, trusted, unlabelled } from '../permission/label.ts';
+import { RunFacts } from '../permission/run-facts.ts';
+import { resourceOf } from './message-files.ts';
+import type { ChatFacts } from './prompt-chain.ts';
+import type { Resolution } from './run-context.ts';
+
+/** So many answers are named; those before count as anybody's. */
+const mostMessages = 1_000;
+
+/** Returns what a run starts with. `onGrown` receives what has to be recorded before the model knows it. */
+export function openFacts(
+  { request: { chat, context }, toolSet, continues, resumed }: Resolution,
+  known: ChatFacts | undefined,
+  onGrown: (facts: RunFacts) => void,
+): RunFacts {
+  const isNote = (item: (typeof context)[number]): boolean =>
+    toolSet.notes.includes(item) || toolSet.tools.some((tool) => tool.noteFor && tool.definition.id === item.source);
+  const given = context.every(isNote) ? trusted : labelOf(['*'], 'tenant');
+  const read = [given, labelOfAnswers(chat.messages, known), ...filesIn(chat.messages)];
+  const isSame = resumed !== undefined || continues !== undefined;
+  const said = chat.messages.findLast(({ role }) => role === 'user')?.parts ?? [];
+  return new RunFacts({
+    read: read.reduce(join),
+    calls: isSame ? callsIn(chat.messages.at(-1), toolSet, known) : [],
+    said: said.map((part) => part.type === 'text' ? part.text : '').join('\n'),
+    onGrown,
+  });
+}
+
+/** The calls that an answer shows: of those that a program has made, the record says what was there at its last growth. */
+function callsIn(
+  answer: UIMessage | undefined,
+  { tools }: Resolution['toolSet'],
+  known: ChatFacts | undefined,
+): ReadonlyMap<string, number> {
+  const shown = new Map<string, number>();
+  for (const part of answer?.role === 'assistant' ? answer.parts : []) {
+    if (!('toolCallId' in part) || part.state === 'approval-requested') continue;
+    const name = part.type === 'dynamic-tool' ? part.toolName : part.type.slice('tool-'.length);
+    const id = tools.find(({ definition }) => definition.name === name)?.definition.id ?? name;
+    shown.set(id, (shown.get(id) ?? 0) + 1);
+  }
+  for (const [id, count] of known?.calls ?? []) shown.set(id, Math.max(count, shown.get(id) ?? 0));
+  return shown;
+}
+
+/** A run that goes on in the middle has read what its record says, also before it has an answer. */
+function labelOfAnswers(messages: readonly UIMessage[], known: ChatFacts | undefined): Label {
+  const answers = messages.filter(({ role }) => role !== 'user');
+  const read = known ? parseLabel(known.read) : trusted;
+  if (answers.length === 0) return read;
+  const isKnown = known !== undefined && answers.every(({ id }) => known.messages.includes(id));
+  return isKnown ? read : join(read, unlabelled);
+}
+
+function filesIn(messages: readonly UIMessage[]): readonly Label[] {
+  return messages.flatMap(({ role, parts }) =>
+    role !== 'user' ? [] : parts.flatMap((part) => {
+      if (part.type !== 'file') return [];
+      const resource = resourceOf(part.url);
+      return [labelOf([resource ? `mcp:${resource.server}` : `file:${quickHash(part.url).toString(36)}`], 'principal')];
+    })
+  );
+}
+
+/** Returns what is stored of a chat after a run, which writes the answer of this id. */
+export function chatFactsOf(
+  { read, calls }: RunFacts,
+  messages: readonly UIMessage[],
+  answerId: string,
+): ChatFacts {
+  const ids = new Set([...messages.flatMap(({ id, role }) => role === 'user' ? [] : [id]), answerId]);
+  return { read, calls: [...calls], messages: [...ids].slice(-mostMessages) };
+}
