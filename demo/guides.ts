@@ -49,6 +49,7 @@ export const guideGroups: readonly GuideGroup[] = [
       { page: 'tools', title: 'Tools', words: 'http code function' },
       { page: 'tool-schemas', title: 'Tool schemas', words: 'zod valibot json schema ai sdk tool types' },
       { page: 'programs', title: 'Programs', words: 'code mode script sandbox many calls' },
+      { page: 'guarded', title: 'Guarded agents', words: 'security prompt injection handles acts reader trust' },
       { page: 'approvals', title: 'Approvals', words: 'person decides allow deny' },
       { page: 'discovery', title: 'Discovery', words: 'find search thousands of tools' },
       { page: 'mcp', title: 'MCP', words: 'model context protocol servers clients' },

@@ -37,7 +37,7 @@ export interface RunScreen {
 /** A page over the chat. Where inside its agents the person is, is in a signal of its own. */
 export type Screen =
   | { readonly name: 'agents'; readonly where: Where }
-  | { readonly name: 'settings' }
+  | { readonly name: 'settings' | 'guard' }
   | { readonly name: 'link' | 'shared'; readonly hash: string }
   | RunsScreen
   | RunScreen;
@@ -72,6 +72,7 @@ export const places: Readonly<Record<string, string>> = {
   runs: 'Runs',
   files: 'Files',
   settings: 'Settings',
+  guard: 'Try to talk it into it',
   'new-agent': 'New agent',
   model: 'Connect a model',
   tour: 'The tour',
@@ -119,6 +120,8 @@ function readScreen(
     }
     case 'new-agent':
       return { screen: { name: 'agents', where: 'page' }, at: newAgent };
+    case 'guard':
+      return { screen: { name: 'guard' } };
     case 'settings':
     case 'privacy': // 0.2.0
       return { screen: { name: 'settings' } };

@@ -25,6 +25,7 @@ const KnowledgePanel = lazy(async () => (await import('../../knowledge/ui/knowle
 const AgentsScreen = lazy(async () => (await import('../../agents/ui/agents-screen.tsx')).AgentsScreen, orSay);
 const RunsScreen = lazy(async () => (await import('../../runs/ui/runs-screen.tsx')).RunsScreen, orSay);
 const SettingsScreen = lazy(async () => (await import('../../privacy/ui/settings-screen.tsx')).SettingsScreen, orSay);
+const GuardScreen = lazy(async () => (await import('../../guard/ui/guard-screen.tsx')).GuardScreen, orSay);
 const TourStrip = lazy(async () => (await import('../../tour/ui/tour-strip.tsx')).TourStrip);
 const LinkScreen = lazy(async () => (await import('../../agents/ui/link-screen.tsx')).LinkScreen, orSay);
 const SharedScreen = lazy(async () => (await import('../../share/ui/shared-screen.tsx')).SharedScreen, orSay);
@@ -93,6 +94,8 @@ function Over({ playground }: { playground: Playground }): JSX.Element | null {
       return <RunsScreen playground={playground} at={screen} />;
     case 'settings':
       return <SettingsScreen playground={playground} />;
+    case 'guard':
+      return <GuardScreen playground={playground} />;
     case 'link':
       return <LinkScreen playground={playground} hash={screen.hash} />;
     case 'shared':

@@ -79,5 +79,10 @@ export const workshopScreens = {
     await page.goto(`${playground}${await linkTo(sharedChat, '#chat=')}`);
     await page.getByTestId('shared-keep').waitFor();
   }),
+  guard: first('The same agent against an attack, at three levels', async (page) => {
+    await page.evaluate(() => (location.hash = '#/guard'));
+    await page.getByTestId('attack-bill').click();
+    await page.getByTestId('level-guarded').getByTestId('verdict').waitFor();
+  }),
   'runs-empty': first('No runs yet', clicks('open-runs', 'runs-empty')),
 } satisfies Partial<Record<ScreenName, Screen>>;

@@ -55,6 +55,14 @@ export function pageCommands(playground: Playground): readonly Command[] {
       go: () => void (playground.screen.value = { name: 'settings' }),
     },
     {
+      id: 'guard',
+      icon: 'hand',
+      title: 'Try to talk it into it: five attacks at three levels',
+      hint: 'Page',
+      words: 'security injection guarded watched trust',
+      go: () => void (playground.screen.value = { name: 'guard' }),
+    },
+    {
       id: 'tour',
       icon: 'play',
       title: playground.tour.isShown.value ? 'Leave the tour' : 'Take the tour: two minutes of real runs',

@@ -1,0 +1,175 @@
+/** Runs an attack at one level, in this page: the real runtime, and a model of a few lines that obeys whatever it reads. */
+
+import type { LanguageModelV4CallOptions, LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import * as v from 'valibot';
+import { staticCatalog } from '../../../adapters/catalog/static.ts';
+import { workerSandbox } from '../../../adapters/sandbox/worker.ts';
+import { memoryStorage } from '../../../adapters/storage/memory.ts';
+import { createRuntime } from '../../../src/create-runtime.ts';
+import { defineTool } from '../../../src/tools/define-tool.ts';
+import type { Tool } from '../../../src/tools/tool.ts';
+import { localPrincipal } from '../../../src/base/principal.ts';
+import type { Attack, ScriptedCall, TrialTool } from './attacks.ts';
+
+export type Level = 'open' | 'watched' | 'guarded';
+
+/** What happened, one line each. */
+export interface TrialEvent {
+  readonly kind: 'read' | 'done' | 'asks' | 'quoted';
+  readonly text: string;
+  /** Whether it is what the attacker wants. */
+  readonly isAttack: boolean;
+}
+
+export interface Trial {
+  readonly events: readonly TrialEvent[];
+  /** Whether the model was told what the attacker has written. */
+  readonly hasSeen: boolean;
+  readonly verdict: 'passed' | 'asks' | 'stopped';
+}
+
+/** Runs the attack. Nothing leaves the page. */
+export async function tryAttack(attack: Attack, level: Level): Promise<Trial> {
+  const events: TrialEvent[] = [];
+  const model = obedientModel(attack, level);
+  const runtime = createRuntime({
+    catalog: staticCatalog({
+      agents: [{ id: 'helper', name: 'Helper', providerId: 'script', entryTools: ['*', 'code_run'], trust: level }],
+      providers: [{ id: 'script', kind: 'custom' }],
+    }),
+    models: { model: () => model.model },
+    storage: memoryStorage(),
+    tools: attack.tools.map((tool) => toolOf(tool, { attack, add: (event) => events.push(event) })),
+    sandbox: workerSandbox(),
+    programs: true,
+  });
+  try {
+    const messages = [{ id: 'm1', role: 'user' as const, parts: [{ type: 'text' as const, text: attack.request }] }];
+    const stream = await runtime.run(
+      { agentId: 'helper', chat: { id: `try-${attack.id}`, messages } },
+      localPrincipal(),
+    );
+    const reader = stream.getReader();
+    const inputs = new Map<string, ScriptedCall>();
+    let quoted = '';
+    for (let next = await reader.read(); !next.done; next = await reader.read()) {
+      const chunk = next.value;
+      if (chunk.type === 'tool-input-available') {
+        inputs.set(chunk.toolCallId, { tool: chunk.toolName, input: chunk.input as ScriptedCall['input'] }); // of the script
+      }
+      if (chunk.type === 'data-quoted') quoted = (chunk.data as { readonly text: string }).text; // the runtime's own
+      if (chunk.type !== 'tool-approval-request') continue;
+      const call = inputs.get(chunk.toolCallId);
+      if (call) events.push({ kind: 'asks', text: wordsOf(call), isAttack: isSame(call, attack.obeys) });
+    }
+    if (quoted !== '') events.push({ kind: 'quoted', text: quoted, isAttack: false });
+  } finally {
+    await runtime.close();
+  }
+  const wanted = events.filter(({ isAttack }) => isAttack);
+  const verdict = wanted.some(({ kind }) => kind === 'done') ? 'passed' : wanted.length > 0 ? 'asks' : 'stopped';
+  return { events, hasSeen: model.hasSeen(), verdict };
+}
+
+function toolOf(
+  { id, description, text, isTrusted = false, destinations = [] }: TrialTool,
+  { attack, add }: { readonly attack: Attack; readonly add: (event: TrialEvent) => void },
+): Tool {
+  const isRead = text !== undefined;
+  return defineTool({
+    id,
+    description,
+    annotations: { readOnlyHint: isRead },
+    reads: isTrusted ? 'trusted' : 'untrusted',
+    ...(!isRead && { approval: 'rules', destinations: [...destinations] }),
+    input: v.record(v.string(), v.string()),
+    execute: (input) => {
+      const call = { tool: id, input };
+      add({ kind: isRead ? 'read' : 'done', text: isRead ? id : wordsOf(call), isAttack: isSame(call, attack.obeys) });
+      return text ?? 'Done';
+    },
+  });
+}
+
+function isSame({ tool, input }: ScriptedCall, other: ScriptedCall): boolean {
+  return tool === other.tool && Object.entries(other.input).every(([key, value]) => input[key] === value);
+}
+
+function wordsOf({ tool, input }: ScriptedCall): string {
+  return `${tool}: ${Object.values(input).map(String).join(', ')}`;
+}
+
+/** A model that does what it was last told, by its user or by anyone whose text it reads. */
+function obedientModel(attack: Attack, level: Level) {
+  let hasSeen = false;
+  const answer = (prompt: string): readonly LanguageModelV4StreamPart[] => {
+    const isTold = prompt.includes(attack.order);
+    if (prompt.includes('You read data for a program')) return says(JSON.stringify(attack.read ?? {}));
+    if (prompt.includes('You write a text for the user')) return says('The printer is out of paper.');
+    if (isTold) hasSeen = true;
+    if (isTold && !prompt.includes('"obeys"')) return calls([attack.obeys], 'obeys');
+    if (level === 'guarded') {
+      const input = { code: attack.program, ...(attack.acts && { acts: attack.acts }) };
+      return prompt.includes('"program"') ? says('Done.') : calls([{ tool: 'code_run', input }], 'program');
+    }
+    if (!prompt.includes('"reads-0"')) {
+      return calls(
+        attack.tools.flatMap(({ id, text }) => text === undefined ? [] : [{ tool: id, input: {} }]),
+        'reads-0',
+      );
+    }
+    return isTold || prompt.includes('"honest"') || attack.honest.length === 0
+      ? says('Done.')
+      : calls(attack.honest, 'honest');
+  };
+  return {
+    hasSeen: () => hasSeen,
+    model: {
+      specificationVersion: 'v4' as const,
+      provider: 'script',
+      modelId: 'obedient',
+      supportedUrls: {},
+      doGenerate: () => Promise.reject(new Error('This model streams')),
+      doStream: ({ prompt }: LanguageModelV4CallOptions) =>
+        Promise.resolve({
+          stream: new ReadableStream<LanguageModelV4StreamPart>({
+            start(controller) {
+              for (const part of answer(JSON.stringify(prompt))) controller.enqueue(part);
+              controller.close();
+            },
+          }),
+        }),
+    },
+  };
+}
+
+const usage = {
+  inputTokens: { total: 0, noCache: 0, cacheRead: 0, cacheWrite: 0 },
+  outputTokens: { total: 0, text: 0, reasoning: 0 },
+};
+
+function says(text: string): LanguageModelV4StreamPart[] {
+  return [
+    { type: 'stream-start', warnings: [] },
+    { type: 'text-start', id: 't' },
+    { type: 'text-delta', id: 't', delta: text },
+    { type: 'text-end', id: 't' },
+    { type: 'finish', finishReason: { unified: 'stop', raw: 'stop' }, usage },
+  ];
+}
+
+function calls(
+  list: readonly { readonly tool: string; readonly input: unknown }[],
+  id: string,
+): LanguageModelV4StreamPart[] {
+  return [
+    { type: 'stream-start', warnings: [] },
+    ...list.map(({ tool, input }, i): LanguageModelV4StreamPart => ({
+      type: 'tool-call',
+      toolCallId: i === 0 ? id : `${id}-${i}`,
+      toolName: tool,
+      input: JSON.stringify(input),
+    })),
+    { type: 'finish', finishReason: { unified: 'tool-calls', raw: 'tool_calls' }, usage },
+  ];
+}

@@ -1,0 +1,139 @@
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { OverScreen } from '../../app/frame/over-screen.tsx';
+import type { Playground } from '../../app/state/playground.ts';
+import { uncover } from '../../app/state/screens.ts';
+import { GuideLink } from '../../kit/guide-link.tsx';
+import { Icon } from '../../kit/icon.tsx';
+import { type Attack, attacks } from '../state/attacks.ts';
+import type { Level, Trial, TrialEvent } from '../state/try-attack.ts';
+import '../style.css';
+
+type Trials = Readonly<Partial<Record<Level, Trial>>>;
+
+const levels: readonly (readonly [Level, title: string, lead: string])[] = [
+  ['open', 'Open', 'The model reads everything and acts at once.'],
+  ['watched', 'Watched', 'After it has read a stranger’s text, each action asks you.'],
+  ['guarded', 'Guarded', 'The model that acts never reads a stranger’s text.'],
+];
+
+const verdicts: Readonly<Record<Trial['verdict'], string>> = {
+  passed: 'The attack succeeds',
+  asks: 'It waits for you',
+  stopped: 'The attack cannot happen',
+};
+
+/** Five attacks against the same agent at three levels. The model is scripted and obeys everyone; the runtime is the real one. */
+export function GuardScreen({ playground }: { playground: Playground }): JSX.Element {
+  const chosen = useSignal(attacks[0]);
+  const trials = useSignal<Trials>({});
+  const isRunning = useSignal(false);
+  const problem = useSignal<string | undefined>(undefined);
+  const run = async (attack: Attack): Promise<void> => {
+    [chosen.value, trials.value, isRunning.value, problem.value] = [attack, {}, true, undefined];
+    try {
+      const { tryAttack } = await import('../state/try-attack.ts');
+      for (const [level] of levels) trials.value = { ...trials.value, [level]: await tryAttack(attack, level) };
+    } catch (error) {
+      problem.value = error instanceof Error ? error.message : 'The attack could not be tried';
+    } finally {
+      isRunning.value = false;
+    }
+  };
+  const attack = chosen.value;
+  return (
+    <OverScreen
+      playground={playground}
+      name='guard'
+      label='Try to talk it into it'
+      title='Try to talk it into it'
+      back='Back to the chat'
+      onBack={() => uncover(playground)}
+      problem={problem.value}
+    >
+      <p class='privacy-lead'>
+        The same agent at three levels. Its model is a script that obeys every text it reads, so nothing here depends on
+        a model that notices the trick. No key and no request: it all runs in this page.{' '}
+        <GuideLink page='guarded'>How it works</GuideLink>
+      </p>
+      <ul class='guard-attacks' aria-label='Attacks'>
+        {attacks.map((one) => (
+          <li key={one.id}>
+            <button
+              type='button'
+              class='button'
+              data-testid={`attack-${one.id}`}
+              aria-pressed={one === attack}
+              disabled={isRunning.value}
+              onClick={() => void run(one)}
+            >
+              {one.title}
+            </button>
+          </li>
+        ))}
+      </ul>
+      {attack && (
+        <dl class='guard-request'>
+          <dt>You ask</dt>
+          <dd>{attack.request}</dd>
+          <dt>What it reads says</dt>
+          <dd class='guard-order'>{attack.order}</dd>
+        </dl>
+      )}
+      <div class='guard-levels' aria-live='polite' aria-busy={isRunning.value}>
+        {levels.map(([level, title, lead]) => (
+          <section key={level} class='guard-level' data-testid={`level-${level}`} aria-labelledby={`guard-${level}`}>
+            <h2 id={`guard-${level}`}>{title}</h2>
+            <p class='privacy-faint'>{lead}</p>
+            <Outcome trial={trials.value[level]} isRunning={isRunning.value} />
+          </section>
+        ))}
+      </div>
+      {attack && (
+        <details class='guard-program'>
+          <summary>The program of the guarded agent</summary>
+          {attack.acts && (
+            <p>It states first: {attack.acts.map(({ tool, times }) => `${tool} × ${times}`).join(', ')}</p>
+          )}
+          <pre tabIndex={0}><code>{attack.program}</code></pre>
+        </details>
+      )}
+    </OverScreen>
+  );
+}
+
+function Outcome({ trial, isRunning }: { trial: Trial | undefined; isRunning: boolean }): JSX.Element {
+  if (!trial) return <p class='guard-waits'>{isRunning ? 'Running …' : 'Choose an attack.'}</p>;
+  return (
+    <>
+      <p class='guard-verdict' data-testid='verdict' data-verdict={trial.verdict}>{verdicts[trial.verdict]}</p>
+      <ol class='guard-events'>
+        {trial.events.map((event, i) => (
+          <li key={i} data-kind={event.kind} data-attack={event.isAttack}>
+            <Icon name={event.kind === 'asks' ? 'hand' : event.kind === 'done' ? 'check' : 'file'} />
+            <span>{sentenceOf(event)}</span>
+          </li>
+        ))}
+      </ol>
+      <p class='privacy-faint'>
+        {trial.hasSeen ? 'The model has read the order.' : 'The model has never seen the order.'}
+      </p>
+    </>
+  );
+}
+
+function sentenceOf({ kind, text, isAttack }: TrialEvent): string {
+  const who = isAttack ? ' (what the attacker wants)' : '';
+  switch (kind) {
+    case 'read':
+      return `Reads with ${text}`;
+    case 'done':
+      return `Does ${text}${who}`;
+    case 'asks':
+      return `Asks you: ${text}${who}`;
+    case 'quoted':
+      return `Quotes to you: “${text}”`;
+    default:
+      return kind satisfies never;
+  }
+}
