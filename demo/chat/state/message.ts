@@ -180,6 +180,8 @@ export interface ToolCall {
   readonly approval?: Approval | undefined;
   /** What a program has done, as `data-program` says it. */
   readonly program?: unknown;
+  /** What it has quoted to the person, as `data-quoted` says it. */
+  readonly quoted?: unknown;
   /** The app that shows its result. `isNew`: it has just arrived; stored calls do not have it. */
   readonly app?: AppRef & { readonly isNew?: boolean } | undefined;
   /** What its MCP server needs of the person. */

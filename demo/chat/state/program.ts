@@ -23,8 +23,18 @@ const Program = v.object({
     })),
     [],
   ),
+  /** The acting calls that a guarded agent has stated. */
+  acts: v.optional(v.array(v.object({ tool: v.string(), times: count, done: count })), []),
 });
 export type Program = v.InferOutput<typeof Program>;
+
+/** `data-quoted`: a text that a reader has written from what strangers said. */
+export const Quoted = v.object({ toolCallId: v.string(), text: v.string(), from: v.array(v.string()) });
+
+/** Returns what the program has quoted; `undefined` where there is nothing. */
+export function quotedOf({ quoted }: ToolCall): v.InferOutput<typeof Quoted> | undefined {
+  return readAs(Quoted, quoted);
+}
 
 /** A call inside a program. */
 export type ProgramCall = Program['list'][number];

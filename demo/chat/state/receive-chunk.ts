@@ -5,6 +5,7 @@ import { StoredAttachment } from '../../files/state/attached-file.ts';
 import { type CitationsPart, CitedSources } from './run-data.ts';
 import { type AssistantMessage, isSettled, type Outcome, type Part, type RunFacts, type ToolCall } from './message.ts';
 import { receivePlan } from './plan.ts';
+import { Quoted } from './program.ts';
 import { PlanView } from '../../plan/state/plan-data.ts';
 import {
   addUsage,
@@ -99,6 +100,10 @@ const handlers: Handlers = {
     if (context) add({ type: 'context', data: context });
   },
   'data-program': ({ calls }, { id = '', data }) => calls.update(id, { program: data }),
+  'data-quoted': ({ calls }, { data }) => {
+    const quoted = readAs(Quoted, data);
+    if (quoted) calls.update(quoted.toolCallId, { quoted });
+  },
   'data-interruption': ({ calls }, { data }) => {
     const need = readAs(Need, data);
     if (need) calls.update(need.toolCallId, { need });

@@ -47,6 +47,7 @@ const StoredCall = v.object({
   failure: v.optional(ToolFailure),
   approval: v.optional(Approval),
   program: v.optional(v.unknown()),
+  quoted: v.optional(v.unknown()),
   app: v.optional(AppRef),
   need: v.optional(Need),
   startedAt: v.number(),

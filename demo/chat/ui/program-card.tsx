@@ -12,6 +12,7 @@ import {
   type Program,
   type ProgramCall,
   programOf,
+  quotedOf,
   resultOf,
   summaryOf,
   wordsOfCall,
@@ -57,7 +58,9 @@ export function ProgramCard({ part, titleOf = () => undefined }: ProgramCardProp
           <Time call={call} program={program} />
         </span>
       </header>
+      <Acts program={program} titleOf={titleOf} />
       <Calls program={program} titleOf={titleOf} />
+      <Quote call={call} />
       <Failure call={call} program={program} />
       {program.state === 'suspended' && (
         <p class='program-note'>The program continues after you decide. Calls it has already made are not repeated.</p>
@@ -69,7 +72,7 @@ export function ProgramCard({ part, titleOf = () => undefined }: ProgramCardProp
       )}
       {result && (
         <Folded label='Result' testId='program-result'>
-          {() => <JsonView label='Result' value={result.value} />}
+          {() => <Result value={result.value} />}
         </Folded>
       )}
     </section>
@@ -106,6 +109,43 @@ function Calls({ program, titleOf }: Required<Pick<ProgramCardProps, 'titleOf'>>
     </ol>
   );
 }
+
+/** What the program has said that it will do, ticked as it happens. */
+function Acts({ program: { acts }, titleOf }: Parameters<typeof Calls>[0]): JSX.Element | null {
+  if (acts.length === 0) return null;
+  return (
+    <ul class='program-calls' aria-label='What it has said it will do' data-testid='program-acts'>
+      {acts.map(({ tool, times, done }, i) => (
+        <li key={i} data-state={done === times ? 'done' : 'waiting'}>
+          <Icon name={done === times ? 'check' : 'wait'} />
+          <span>
+            May call {titleOf(tool) ?? tool} {formatCount(times, 'time')}: {done.toLocaleString('en')} done
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** A text from what strangers said, in a frame of its own: plain, without links. */
+function Quote({ call }: { call: ToolCall }): JSX.Element | null {
+  const quoted = quotedOf(call);
+  if (!quoted) return null;
+  return (
+    <figure class='program-quoted' data-testid='quoted'>
+      <blockquote>{quoted.text}</blockquote>
+      <figcaption>From {quoted.from.join(', ')}, not from the agent</figcaption>
+    </figure>
+  );
+}
+
+/** What it returned. The name of a value that the agent has not seen is a pill. */
+function Result({ value }: { value: unknown }): JSX.Element {
+  if (typeof value !== 'string' || !isHandle.test(value)) return <JsonView label='Result' value={value} />;
+  return <p class='handle-pill' title='The agent has this value’s name, not its text'>{value}</p>;
+}
+
+const isHandle = /^h\d+_\d+(?: \(a part\))?: untrusted /;
 
 /** What the code threw, or why it was stopped. */
 function Failure({ call, program }: { call: ToolCall; program: Program }): JSX.Element | null {
