@@ -279,7 +279,9 @@ describe('the reader', () => {
       ['{"iban":"DE99"}', '{"iban":"DE12","kind":"bill"}'],
       'send',
     );
-    const { message } = await take(runtime);
+    const asked = await take(runtime); // where it goes is a stranger's
+    expect(sent).toEqual([]);
+    const { message } = await take(runtime, [await decideAll(runtime, asked)]);
     expect(outputOf(message)).toBe('h1_2: untrusted object from model:reader, tool:list_mail');
     expect(sent).toEqual([{ to: 'DE12', text: 'paid' }]);
     const [planner, reader, repair, last] = model.calls;
