@@ -9,10 +9,9 @@ import type { SpanContext } from '../events/span.ts';
 import type { SpentDecision, Unspendable } from '../permission/interruption.ts';
 import type { CallMaker, CallResult, MadeCall, ProgramCall } from './drive-program.ts';
 import type { ApprovalTerms } from '../permission/call-permit.ts';
-import { trusted } from '../permission/label.ts';
-import { outputLabel } from '../permission/run-facts.ts';
+import { join, type Label, trusted } from '../permission/label.ts';
 import type { RunContext } from '../runtime/run-context.ts';
-import { isCallable } from '../tools/builtin/code-run.ts';
+import { followId, isCallable } from '../tools/builtin/code-run.ts';
 import { notApproved } from '../tools/call-approval.ts';
 import { mayAct, outcomeChunks, outcomeUnknown } from '../tools/call-ends.ts';
 import { signatureOf } from '../tools/declaration.ts';
@@ -76,6 +75,7 @@ export function createProgramCalls(options: ProgramCallsOptions): CallMaker<Prog
     replayed(call, result) {
       const { n, tool } = call;
       if (guard) repeatOfGuard(call, guard);
+      if (guard && result.ok && result.label && result.handle === undefined) followed(result.label, options, guard);
       guard?.acts.started(n);
       if (tool !== sleepTool) options.onReached({ n, tool }, 'replayed', result.ok ? undefined : result.code);
       if (tool === findTool && result.ok) { for (const name of namesIn(result.output)) found.add(name); }
@@ -142,7 +142,7 @@ async function makeCall(making: Making, options: ProgramCallsOptions): Promise<M
     // Prepared again: a person's approval of the program is now that of the call.
     const made = isByDefinition ? options.run.calls.open(tool, input, toolCallId, resolved?.facts) : toolCall;
     const outcome = await execute({ ...executing, toolCall: made, approved: isByDefinition }, options);
-    return { result: resultOf(outcome, making, guard) };
+    return { result: resultOf(outcome, { ...executing, toolCall: made }, options) };
   }
   if ('approved' in decision && decision.approved) {
     const { preview } = decision;
@@ -185,7 +185,7 @@ async function decided(
   if (executing.isShown) showCall(executing.toolCall, options);
   const outcome = await execute(executing, options);
   if (executing.isShown) showOutcome(outcome, executing.toolCall, options);
-  return { result: resultOf(outcome, { ...executing, tool: executing.toolCall.tool }, options.guard) };
+  return { result: resultOf(outcome, executing, options) };
 }
 
 async function execute({ call, toolCall, approved, signals }: Executing, options: ProgramCallsOptions) {
@@ -196,7 +196,8 @@ async function execute({ call, toolCall, approved, signals }: Executing, options
   options.onCall({ n: call.n, tool: name, acts });
   if (acts) await options.journal.begin(call.n, call.digest);
   const signal = acts ? signals.acts : signals.reads;
-  const outcome = await options.run.calls.make(toolCall, { signal, approved, inside: options.spanContext });
+  const terms = { signal, approved, inside: options.spanContext, isHidden: options.guard !== undefined };
+  const outcome = await options.run.calls.make(toolCall, terms);
   options.onReached(
     { n: call.n, tool: name },
     outcome.ok ? 'done' : 'failed',
@@ -226,12 +227,24 @@ function showOutcome(
 /** What the program gets of an outcome: a guarded one gets a handle of what a stranger may have said, and of an error its code alone. */
 function resultOf(
   outcome: ToolOutcome,
-  { call: { n }, tool, resolved }: Pick<Making, 'call' | 'tool' | 'resolved'>,
-  guard: ProgramGuard | undefined,
+  { call: { n }, toolCall: { tool: { definition: { id, name } }, label }, resolved }: Omit<
+    Executing,
+    'approved' | 'signals'
+  >,
+  options: ProgramCallsOptions,
 ): CallResult {
+  const { guard } = options;
   if (!guard || !resolved) return outcome.ok ? { ok: true, output: outcome.output ?? null } : refused(outcome.error);
-  if (!outcome.ok) return { ok: false, code: outcome.error.code, message: `Tool "${tool.definition.name}" failed` };
-  return handOver(outcome.output ?? null, outputLabel(tool.definition, resolved.label, 'guarded'), { n, guard });
+  if (!outcome.ok) return { ok: false, code: outcome.error.code, message: `Tool "${name}" failed` };
+  if (id !== followId) return handOver(outcome.output ?? null, join(label, resolved.label), { n, guard });
+  followed(resolved.label, options, guard);
+  return { ok: true, output: outcome.output, label: resolved.label };
+}
+
+/** The program and the model that wrote it have read this from now on: a person has let them. */
+function followed(label: Label, { run }: ProgramCallsOptions, { handles }: ProgramGuard): void {
+  handles.branch(label);
+  run.facts.add(label);
 }
 
 /** What an approval of a call is bound to besides the program: the values in its input, and where they are from. */
@@ -296,7 +309,9 @@ function findCallable(
 ): Tool | PinnaceError {
   const isNamed = ({ definition }: Tool): boolean => definition.name === name;
   const tool = stepTools.active().find(isNamed) ??
-    (found.has(name) ? toolSet.tools.find((one) => isNamed(one) && one.isAvailable?.() !== false) : undefined);
+    (found.has(name) || name === followId
+      ? toolSet.tools.find((one) => isNamed(one) && one.isAvailable?.() !== false)
+      : undefined);
   if (tool && isCallable(tool)) return tool;
   if (!tool) return stepTools.missing(name);
   return new PinnaceError('forbidden', `Cannot call tool "${name}": programs may not`, {

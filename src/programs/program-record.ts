@@ -130,7 +130,7 @@ export async function readPast(storage: Storage, prefix: Key): Promise<ProgramPa
 
 /** Reads the label of an outcome. What has a handle and no label that can be read is anybody's. */
 function withLabel({ label, ...out }: StoredOut, labels: Label[]): OutItem {
-  if (!('handle' in out)) return out as OutItem; // only the label was taken out
+  if (!('handle' in out) && label === undefined) return out as OutItem; // only the label was taken out
   if (typeof label === 'number') return { ...out, label: labels[label] ?? unlabelled } as OutItem;
   labels.push(parseLabel(label));
   return { ...out, label: labels.at(-1) } as OutItem;

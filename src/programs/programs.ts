@@ -150,6 +150,7 @@ async function execute(
   const guard = v === 2
     ? { handles: new Handles(count), acts: new Acts(acts ?? []), ordinal, approved: approved === true }
     : undefined;
+  guard?.handles.branch(place.run.facts.read); // what its model has read may be in all that it has written
   const view = createProgramView({
     toolCallId: context.toolCallId,
     replayed: outs.length,

@@ -196,15 +196,19 @@ export async function assemble(agent: Agent, known: readonly KnownTool[], mcp: M
   const names = new Set<string>();
   const entries: ManifestEntry[] = [];
   const allows = createAllowlist(agent.entryTools);
-  const guarded = agent.trust === 'guarded' ? (await loadGuarded()).guardedTool : undefined;
+  const guarding = agent.trust === 'guarded' ? await loadGuarded() : undefined;
   for (const { definition, tool: given, ruling, mustBeNamed = false } of [...known, ...mcp.known]) {
-    const tool = given && guarded ? guarded(given) : given;
+    const tool = given && guarding ? guarding.guardedTool(given) : given;
     const excluded = exclude(definition, { agent, allows, tool, given, ruling, names, mustBeNamed });
     if (excluded === 'not_allowed' && mustBeNamed) continue; // a way of working that the agent did not choose
     entries.push(excluded ? { id: definition.id, excluded } : { id: definition.id });
     if (excluded || !tool) continue;
     names.add(definition.name);
     tools.push(tool);
+  }
+  if (guarding && names.has(codeRunId)) {
+    tools.push(guarding.followTool());
+    entries.push({ id: guarding.followId });
   }
   entries.push(...mcp.entries);
   for (const id of allows.unmatched()) entries.push({ id, excluded: reasonFor(id) });

@@ -35,7 +35,7 @@ import { type Span, type SpanContext, type SpanEnd, statusOfError } from '../eve
 import { withTenant } from '../log/cache-key.ts';
 import { takeToken } from '../log/rate-limit.ts';
 import type { ApprovalTerms } from '../permission/authorize.ts';
-import { type CallFacts, join, type Label, trusted, unlabelled } from '../permission/label.ts';
+import { type CallFacts, isUntrusted, join, type Label, trusted, unlabelled } from '../permission/label.ts';
 import { contextFacts, inputLabel, outputLabel, RunFacts } from '../permission/run-facts.ts';
 import type { RunRedaction } from '../permission/redaction/run-redaction.ts';
 import { type CallDescription, describeCall } from './call-approval.ts';
@@ -176,7 +176,7 @@ export class ToolCall {
   async #prepare(): Promise<PreparedCall> {
     const { agent: { id: agentId, trust = 'open' }, principal, authorize } = this.#host;
     const { tool, input, toolCallId, facts: labels } = this;
-    const by = labels ? 'program' : 'model';
+    const by = labels && !isUntrusted(this.#read) ? 'program' : 'model'; // a program of a model that has read is no plan
     const hook = trust === 'open' ? undefined : (await loadGuard()).guardHook(trust, by);
     const guard = { hook, facts: () => this.contextFacts() };
     const caller = { toolCallId, agentId, principal, authorize, labels, guard, trust, approved: this.#approved };

@@ -184,5 +184,34 @@ function isForProgramsAlone(tool: Tool): boolean {
   const { definition } = tool;
   if (definition.id === codeRunId) return true;
   if (isOfDiscovery(tool)) return false;
+  const isStored = definition.type === 'datastore' ||
+    (definition.type === 'builtin' && definition.category === 'grounding');
+  if (isStored && definition.reads !== 'trusted') return true; // each hit has the label of its source
   return mayAct(definition) || isUntrusted(outputLabel(definition, trusted, 'guarded'));
+}
+
+/** The tool by which a guarded agent asks whether it may do what a stranger's text says. */
+export const followId = 'follow';
+
+let follow: Tool | undefined;
+
+/** Creates the tool, once. Its output is what it was given: the person who approves it lets the agent read that. */
+export function followTool(): Tool {
+  const one = defineValibotTool({
+    id: followId,
+    title: 'Do what a text of others says',
+    type: 'builtin',
+    description:
+      'Asks the user whether you may read these values and do what they say. Only where the task itself is in them.',
+    category: 'programs',
+    annotations: { readOnlyHint: true, destructiveHint: false, openWorldHint: false },
+    approval: 'always',
+    callers: ['program'],
+    input: v.strictObject({
+      from: v.pipe(v.array(v.unknown()), v.minLength(1), v.maxLength(20)),
+      why: v.pipe(v.string(), v.minLength(1), v.maxLength(500)),
+    }),
+    execute: ({ from }) => from,
+  });
+  return follow ??= one;
 }

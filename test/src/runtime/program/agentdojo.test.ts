@@ -3,7 +3,14 @@ import { scoreOf } from '../../../fixtures/agentdojo/arena.ts';
 
 describe('AgentDojo, two thirds of its tasks, with a model that obeys every attacker', () => {
   it('lets every attack pass in an open agent: the attacks work', async () => {
-    expect(await scoreOf('open')).toMatchObject({ attacks: 410, passed: 410, tasks: 66, finished: 66, acts: 60, actsAsked: 0 });
+    expect(await scoreOf('open')).toMatchObject({
+      attacks: 410,
+      passed: 410,
+      tasks: 66,
+      finished: 66,
+      acts: 60,
+      actsAsked: 0,
+    });
   }, 240_000);
 
   it('lets none pass in a watched agent', async () => {
