@@ -37,13 +37,6 @@ describe('run', () => {
     },
   );
 
-  it('replays a run that has ended under the same key, and runs nothing again', async () => {
-    const subject = await setup();
-    const options = { idempotencyKey: 'the-same-key-twice' };
-    expect(await run(subject, options)).toEqual(await run(subject, options));
-    expect(subject.endpoint.executions()).toBe(1);
-  });
-
   it('speaks with an endpoint whose address has a path', async () => {
     const subject = await setup({ client: { url: `${url}/base/` } });
     await run(subject).catch(() => {});

@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { type ConnectedRuntime, connectRuntime, exposeRuntime } from '../../../adapters/transport/comlink.ts';
 import { type HostedRuntime, localPrincipal, readOutput, type Runtime } from '../../../src/index.ts';
 import { says, scriptedModel, stallingStream } from '../../fixtures/model.ts';
-import { readAll, runRequest, terminalChunks, testRuntime, textOf, userMessage } from '../../fixtures/runtime.ts';
+import { readAll, runRequest, testRuntime, textOf, userMessage } from '../../fixtures/runtime.ts';
 
 /** Both ends of a real message channel. */
 function connect(runtime: Runtime): ConnectedRuntime {
@@ -81,18 +81,6 @@ describe('connectRuntime', () => {
     const silent: Runtime & Partial<Pick<HostedRuntime, 'events'>> = { ...testRuntime(scriptedModel(says('hi'))) };
     delete silent.events;
     await expect(connect(silent).events()).rejects.toMatchObject({ code: 'unavailable', retryable: false });
-  });
-
-  it('stops the run when the signal aborts', async () => {
-    const { model, calls } = stalled();
-    const stop = new AbortController();
-    const stream = await connect(testRuntime({ model })).run(runRequest(), localPrincipal(), { signal: stop.signal });
-    const reader = stream.getReader();
-    for (let next = await reader.read(); next.value?.type !== 'text-delta';) next = await reader.read();
-    stop.abort('user');
-    reader.releaseLock();
-    expect(terminalChunks(await readAll(stream))).toEqual([{ type: 'abort', reason: 'user' }]);
-    expect(calls[0]?.abortSignal?.aborted).toBe(true);
   });
 
   it('stops a run that is read on when the signal aborts', async () => {

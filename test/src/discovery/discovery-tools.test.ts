@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { createToolIndex } from '../../../src/index.ts';
-import { discoveryToolNames, type Rerank } from '../../../src/discovery/index.ts';
-import { ToolDefinition } from '../../../src/registry/index.ts';
-import * as v from 'valibot';
+import { type Rerank } from '../../../src/discovery/index.ts';
 import { errorOf, outputOf, principalOf, testDiscovery } from '../../fixtures/discovery.ts';
 import { goEntTools } from '../../fixtures/tools/go-ent-tools.ts';
 
@@ -18,13 +16,6 @@ function refuse(): never {
 }
 
 describe('discoveryTools', () => {
-  it('returns four small definitions that a tool registry takes', () => {
-    const { definitions, tools } = testDiscovery().discovery;
-    expect(definitions.map(({ name }) => name)).toEqual(discoveryToolNames);
-    expect(tools.map(({ definition }) => definition)).toEqual(definitions);
-    for (const definition of definitions) expect(v.is(ToolDefinition, definition)).toBe(true);
-  });
-
   it('answers what is no input with what is wrong, and a name of none of the four with an error', async () => {
     const { discovery } = testDiscovery();
     for (

@@ -94,15 +94,6 @@ describe('ingest', () => {
     expect(await find('very last')).toBeDefined();
   });
 
-  it('puts what has changed in the place of what was there', async () => {
-    const { run, find, size } = setUp();
-    await run([fileOf('a.txt', longText(60))]);
-    expect(await find('subject59')).toBeDefined();
-    await run([fileOf('a.txt', longText(10))]);
-    expect(await size()).toBe(10);
-    expect((await find('subject59'))?.content ?? '').not.toContain('subject59');
-  });
-
   it('keeps pieces near their length, whole lines where it can, and no half of a character', async () => {
     const { run, grounding } = setUp();
     await run([fileOf('line.txt', '😀'.repeat(1_000)), fileOf('lines.txt', 'A sentence here. '.repeat(100))]);

@@ -18,14 +18,6 @@ function counting(): { storage: Storage; commits: Change[][] } {
 }
 
 describe('groupCommits', () => {
-  it('makes one commit of those that come at once', async () => {
-    const { storage, commits } = counting();
-    const grouped = groupCommits(storage);
-    await Promise.all(Array.from({ length: 50 }, (_, i) => grouped.commit([{ key: ['k', i], value: i }])));
-    expect(commits.length).toBeLessThanOrEqual(2);
-    expect(await storage.list({ prefix: ['k'], limit: 100 })).toHaveLength(50);
-  });
-
   it('lets none suffer for another: a conflict and a bad value are their own', async () => {
     const { storage } = counting();
     const grouped = groupCommits(storage);

@@ -165,19 +165,6 @@ describe('a question to a person', () => {
     await expect(answer('no')).rejects.toMatchObject({ code: 'already_decided' });
   });
 
-  it('is answered in any order of several', async () => {
-    for (const order of [[0, 1], [1, 0]]) {
-      const { planner } = testPlanner(asking({ question: 'A?' }, { question: 'B?' }));
-      const suspended = await suspend(planner);
-      const { planId } = suspended;
-      for (const i of order) {
-        expect(await planner.outcome(planId, me)).toMatchObject({ state: 'suspended' });
-        await planner.reply(planId, me, { askId: askId(suspended, i), answer: `${i}` });
-      }
-      expect(await planner.outcome(planId, me)).toMatchObject({ state: 'done', result: order.map(String) });
-    }
-  });
-
   it('accepts no other answer: a forged one, one of another tenant or one without the scope changes nothing', async () => {
     const { planner } = testPlanner(asking({ question: 'A?' }));
     const suspended = await suspend(planner);

@@ -113,17 +113,6 @@ describe('limits', () => {
     },
   );
 
-  it('of cost hold for the tasks of a given plan: the ones that come after what used it up do not start', async () => {
-    const started: string[] = [];
-    const { planner } = testPlanner((task) => {
-      started.push(task.goal);
-      return Promise.resolve({ type: 'done', result: 1, usage: { cost: 6 } });
-    });
-    const tasks = ['a', 'b', 'c', 'd'].map((key, at, keys) => ({ key, goal: key, after: keys.slice(at - 1, at) }));
-    await planner.run({ goal: 'g', budget: { cost: 10 }, plan: { tasks } }, me);
-    expect(started).toEqual(['a', 'b']);
-  });
-
   it.each([NaN, Infinity, -5, '7'])('of tokens and cost are exhausted by a call that reports %s', async (given) => {
     const odd = given as number; // what is no number comes from an agent that is not typed
     for (const usage of [{ tokens: odd }, { cost: odd }]) {

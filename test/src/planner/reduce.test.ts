@@ -3,10 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { PlanEvent, RunAgent } from '../../../src/planner/index.ts';
 import { createPlanState } from '../../../src/planner/plan-state.ts';
 import { reduce } from '../../../src/planner/reduce.ts';
-import { schedule } from '../../../src/planner/work-queue.ts';
-import { actingAgent } from '../../fixtures/plans/plan-crash.ts';
 import { anyEvent, begin, fold, shown, terms } from '../../fixtures/plans/plan-events.ts';
-import { done, eventsOf, me, next, resultsOf, testPlanner } from '../../fixtures/plan.ts';
+import { done, me, next, resultsOf, testPlanner } from '../../fixtures/plan.ts';
 import { runs } from '../../fixtures/budget.ts';
 
 describe('reduce', () => {
@@ -69,16 +67,6 @@ describe('reduce', () => {
     ];
     for (const [event, refusal] of table) expect([event.type, reduce(ended, event)]).toEqual([event.type, refusal]);
     expect(reduce(createPlanState(), begin[1] as PlanEvent)).toBe('the plan has not begun');
-  });
-
-  it('computes the state that the executing instance had', async () => {
-    const { planner } = testPlanner(actingAgent(new Map()));
-    const outcome = await planner.run({ goal: 'g', allowHumanIntervention: true }, me);
-    const events = (await eventsOf(planner, outcome.planId)).map(({ event }) => event);
-    const state = fold(events);
-    expect(state.asks.size).toBe(1);
-    expect(schedule(state)).toEqual([]);
-    for (const event of events) expect(reduce(fold([]), event) === undefined).toBe(event.type === 'run.created');
   });
 });
 

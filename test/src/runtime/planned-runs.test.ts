@@ -112,13 +112,6 @@ describe('a run that plans', () => {
     await runtime.close();
   });
 
-  it('is the same run and the same plan for the same key', async () => {
-    const runtime = runtimeWith(divides);
-    const options = { idempotencyKey: 'key-1' };
-    const first = await readAll(await runtime.run(planned('Is it sound?'), me, options));
-    expect(await readAll(await runtime.run(planned('Is it sound?'), me, options))).toEqual(first);
-  });
-
   it('is one run and one plan for requests that come at once with the same key', async () => {
     const storage = memoryStorage();
     const runtime = runtimeWith(divides, { storage });

@@ -118,21 +118,6 @@ describe('run', () => {
     expect(manifest.tools.filter(({ excluded }) => !excluded)).toHaveLength(70);
   });
 
-  it('sends instructions, history and context, the context as data before the last message', async () => {
-    const { model, calls } = scriptedModel(says('hi'));
-    const messages = [
-      userMessage('First'),
-      { id: 'm2', role: 'assistant' as const, parts: [{ type: 'text' as const, text: 'Second' }] },
-      userMessage('Third', 'm3'),
-    ];
-    const request = runRequest({ chat: { id: 'c', messages }, context: [{ content: 'Tide at 6', source: 'almanac' }] });
-    await readAll(await testRuntime({ model, agent: { instructions: 'Be brief' } }).run(request, localPrincipal()));
-    const prompt = calls[0]?.prompt ?? [];
-    expect(prompt.map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'user', 'user']);
-    expect(JSON.stringify(prompt.at(-2))).toContain('Tide at 6');
-    expect(JSON.stringify(prompt.at(-1))).toContain('Third');
-  });
-
   it("takes an approval in the client's messages for no decision", async () => {
     let ran = false;
     const work = toolThat(() => (ran = true));

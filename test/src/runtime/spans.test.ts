@@ -21,14 +21,6 @@ function watched() {
 }
 
 describe('the events of a run', () => {
-  it('show a repeated request once', async () => {
-    const { sinks, events } = watched();
-    const runtime = testRuntime({ model: scriptedModel(says('Hi')).model, sinks });
-    const ask = async () => await readAll(await runtime.run(runRequest(), me, { idempotencyKey: 'k' }));
-    expect(await ask()).toEqual(await ask());
-    expect(events.filter(({ action }) => action === 'run.start')).toHaveLength(1);
-  });
-
   it('show every attempt of a model call, with its error', async () => {
     const { sinks, events } = watched();
     const { model } = scriptedModel(says('Hi'));

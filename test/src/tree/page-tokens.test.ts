@@ -21,18 +21,6 @@ describe('page tokens', () => {
     expect(error).toMatchObject({ code: 'conflict', details: { reason: 'snapshot_gone', hint: 'restart' } });
   });
 
-  it('refuses a page token of another instance of the same tree', async () => {
-    const options = { storage: memoryStorage(), treeId: 't', payloadTypes };
-    const here = reader(await openTree({ ...options, rows: wide(20) }));
-    const there = reader(await openTree(options));
-    const { pageToken } = await ok(here, 'list_children', asked);
-    await ok(there, 'list_children', asked);
-    expect(await fails(there, 'list_children', { ...asked, pageToken })).toMatchObject({
-      details: { reason: 'snapshot_gone' },
-    });
-    expect(idsOf(await ok(here, 'list_children', { ...asked, pageToken }))).toEqual(['n5', 'n6', 'n7', 'n8']);
-  });
-
   it('refuses a page token of another tree, another tool and another query', async () => {
     const tools = reader(createTree({ payloadTypes, rows: wide(20) }));
     const other = reader(createTree({ payloadTypes, rows: wide(20) }));

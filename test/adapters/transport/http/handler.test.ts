@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { developmentAuthenticator } from '../../../../adapters/transport/development-authenticator.ts';
 import { createHandler, type Handler } from '../../../../adapters/transport/http.ts';
-import { defineTool, type UIMessage, type UIMessageChunk } from '../../../../src/index.ts';
+import { defineTool, type UIMessage } from '../../../../src/index.ts';
 import { says, scriptedModel, stallingStream } from '../../../fixtures/model.ts';
 import { readAll, runRequest, terminalChunks, testRuntime, textOf, userMessage } from '../../../fixtures/runtime.ts';
 
@@ -35,24 +35,7 @@ function post(
   });
 }
 
-/** The data of every event, the way a client reads them. */
-function eventsOf(text: string): UIMessageChunk[] {
-  const data = text.split('\n').filter((line) => line.startsWith('data: ')).map((line) => line.slice(6));
-  expect(data.pop()).toBe('[DONE]');
-  return data.map((event) => JSON.parse(event) as UIMessageChunk);
-}
-
 describe('POST /v1/runs', () => {
-  it('answers with the run as an event stream that ends once', async () => {
-    const response = await handler()(post());
-    expect(response.status).toBe(200);
-    expect(response.headers.get('content-type')).toBe('text/event-stream');
-    expect(response.headers.get('x-vercel-ai-ui-message-stream')).toBe('v1');
-    const chunks = eventsOf(await response.text());
-    expect(textOf(chunks)).toBe('Hello');
-    expect(terminalChunks(chunks)).toHaveLength(1);
-  });
-
   it('stops the run some time after the client has left', async () => {
     const model = scriptedModel(() => stallingStream(says('Hel').slice(0, 3)));
     const response = await createHandler(testRuntime({ model: model.model, limits: { detachGraceMs: 1 } }), {

@@ -10,7 +10,7 @@ import { bearerAuthenticator, digestOfToken } from '../../../../adapters/transpo
 import { createHandler, type HandlerOptions } from '../../../../adapters/transport/http.ts';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import { createTokenIssuer, issuer, resource } from '../../../fixtures/mcp/access-tokens.ts';
-import { answerOf, askLegacy, askModern, mcpEndpoint, mcpRuntime } from '../../../fixtures/mcp/mcp-host.ts';
+import { answerOf, askModern, mcpEndpoint, mcpRuntime } from '../../../fixtures/mcp/mcp-host.ts';
 import { createSession } from '../signed/session.ts';
 
 type Auth = NonNullable<NonNullable<HandlerOptions['mcp']>['auth']>;
@@ -127,13 +127,6 @@ describe('an MCP client that signs in', () => {
       error: 'insufficient_scope',
       scope: 'agents:use agents:admin',
     });
-  });
-
-  it('is served by 2025-11-25 as well', async () => {
-    const { serve, token } = await setup();
-    const headers = { authorization: `Bearer ${await token()}` };
-    const { result } = await answerOf(askLegacy(serve, resource)('resources/read', { uri: 'x://who' }, { headers }));
-    expect(result.contents[0].text).toBe('t1 ada');
   });
 
   it('has a token for `/mcp` alone', async () => {

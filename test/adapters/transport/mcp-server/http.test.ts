@@ -17,7 +17,6 @@ import {
   mcpRuntime,
   type Message,
   messagesOf,
-  reverseTool,
 } from '../../../fixtures/mcp/mcp-host.ts';
 
 const eras = [['2025-11-25', askLegacy], ['2026-07-28', askModern]] as const;
@@ -29,10 +28,6 @@ function call(ask: Ask, name: string, input: Readonly<Record<string, unknown>> =
 async function load(ask: Ask, ...names: string[]): Promise<string> {
   const { result } = await call(ask, 'tool_load', { names });
   return JSON.parse(result.content[0].text).toolset;
-}
-
-async function namesOf(ask: Ask): Promise<string[]> {
-  return (await answerOf(ask('tools/list'))).result.tools.map(({ name }: { name: string }) => name);
 }
 
 function plainTool(id: string, execute: Tool['execute'], more: Partial<Parameters<typeof defineTool>[0]> = {}): Tool {
@@ -186,18 +181,6 @@ describe.each(eras)('an MCP client of %s over HTTP', (_, askOf) => {
       { target: { id: 'reverse_text' }, status: 'error', error: { code: 'invalid_argument' } },
     ]);
     expect(JSON.stringify(sink.events)).not.toContain('abracadabra');
-  });
-
-  it('lists its current tools, without those that are disabled', async () => {
-    let tools = [addTool, reverseTool];
-    const runtime = mcpRuntime();
-    const ask = askOf(mcpEndpoint({
-      mcp: { tools: async (principal) => ({ ...await runtime.tools('helper', principal), tools }), listed: ['*'] },
-    }));
-    expect(await namesOf(ask)).toEqual([...always, 'add_numbers', 'reverse_text']);
-    tools = [reverseTool];
-    expect(await namesOf(ask)).toEqual([...always, 'reverse_text']);
-    expect((await call(ask, 'add_numbers', { a: 1, b: 2 })).error).toMatchObject({ code: -32602 });
   });
 
   it.each<[string, Partial<{ scopes: readonly Scope[]; agents: readonly string[] }>]>([

@@ -6,10 +6,6 @@ let page: Page;
 
 afterEach(() => page.unmount());
 
-function selected(): string | null | undefined {
-  return document.querySelector('[aria-selected=true]')?.textContent;
-}
-
 describe('the keys', () => {
   it('/ goes to the composer, and is a letter inside it', async () => {
     page = await mount();
@@ -34,17 +30,6 @@ describe('the keys', () => {
     page.press('Enter');
     await vi.waitFor(() => expect(page.all('switcher')).toHaveLength(0));
     expect(page.playground.chats.current.value.agentId.value).toBe('mate');
-  });
-
-  it('arrows go round in the palette', async () => {
-    page = await mount();
-    page.press('k', { metaKey: true });
-    await page.find('switcher');
-    page.all('switcher-query')[0]?.focus();
-    page.press('ArrowUp');
-    await vi.waitFor(() => expect(selected()).toContain('Dark theme'));
-    page.press('ArrowDown');
-    await vi.waitFor(() => expect(selected()).toContain('New chat'));
   });
 
   it('Alt with a letter goes where the palette says, and back', async () => {

@@ -129,18 +129,6 @@ describe('createChats', () => {
     expect(transport.sent).toHaveLength(0);
   });
 
-  it('finds the chats of the last visit, and opens the one that was open', async () => {
-    const before = create();
-    before.send('one');
-    await answer(before, 'first');
-    await stored();
-    const { id } = before.current.value;
-    const after = create();
-    await after.restore(id);
-    expect(after.list.value.map(({ title }) => title.value)).toEqual(['one']);
-    expect(textsOf(after.current.value.messages.value)).toEqual(['one', 'first']);
-  });
-
   it('writes while it streams at times, not with every chunk', async () => {
     vi.useFakeTimers();
     const chats = create();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { cutOff, fromStored, toStored } from '../../../../demo/chat/store/stored-message.ts';
-import { answerText, type AssistantMessage, type ToolPart } from '../../../../demo/chat/state/message.ts';
+import { type AssistantMessage, type ToolPart } from '../../../../demo/chat/state/message.ts';
 import { createReceiver } from '../../../../demo/chat/state/receive.ts';
 import type { Approval } from '../../../../demo/chat/state/run-data.ts';
 import type { UIMessageChunk } from '../../../../src/contracts/ai-types.ts';
@@ -38,41 +38,6 @@ function goOn(message: AssistantMessage, decision: Approval['decision'], ...chun
 }
 
 describe('createReceiver, approvals', () => {
-  it('goes on in the same answer, with the same call, and adds up what was used', () => {
-    const message = waiting();
-    goOn(
-      message,
-      { approved: true },
-      { type: 'start', messageId: 'a' },
-      input,
-      { type: 'tool-output-available', toolCallId, output: 2 },
-      { type: 'text-delta', id: 't', delta: 'Done.' },
-      { type: 'data-usage', data: { inputTokens: 5, steps: 1, toolCalls: 1, durationMs: 50 } },
-      { type: 'finish', finishReason: 'stop' },
-    );
-    expect(toolOf(message).call.value).toMatchObject({ state: 'result', output: 2, startedAt: 500 });
-    expect(message.parts.value.map(({ type }) => type)).toEqual(['text', 'tool', 'text']);
-    expect(answerText(message)).toBe('Shall I?\n\nDone.');
-    expect(message.facts.value.usage).toEqual({
-      inputTokens: 15,
-      toolTokens: 0,
-      toolTokensSaved: 0,
-      steps: 2,
-      toolCalls: 1,
-      durationMs: 150,
-    });
-  });
-
-  it.each<[Approval['decision'], string]>([
-    [{ approved: false }, 'denied'],
-    [{ approved: true }, 'error'],
-    ['elsewhere', 'error'],
-  ])('after %j a call that was not made is %s', (decision, state) => {
-    const message = waiting();
-    goOn(message, decision, input, { type: 'tool-output-error', toolCallId, errorText: 'no' });
-    expect(toolOf(message).call.value.state).toBe(state);
-  });
-
   it('is cut off by a reload without losing the question', () => {
     const message = waiting();
     goOn(message, { approved: true });

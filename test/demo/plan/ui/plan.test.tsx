@@ -50,15 +50,6 @@ function finish(): void {
 const stateOf = (): string | undefined => page.all('plan')[0]?.dataset['state'];
 
 describe('the plan of an answer', () => {
-  it('is asked for with runs of agents that plan, and of no others', async () => {
-    await start();
-    expect(page.transport.sent[0]?.body).toEqual({ agentId: 'pilot', planner: { allowHumanIntervention: true } });
-    page.unmount();
-    page = await mount();
-    await send(page, 'Hello');
-    expect(page.transport.sent[0]?.body).toEqual({ agentId: 'navigator' });
-  });
-
   it('shows each task: how it stands, who does it, what it comes after, why it failed', async () => {
     await start();
     const error = { code: 'deadline_exceeded', retryable: false } as const;
@@ -130,16 +121,6 @@ describe('the plan of an answer', () => {
     show(planView([root, atWork, later], { seq: 2 }));
     await vi.waitFor(() => expect(placeOf('1-2')).toBeDefined());
     expect(placeOf('1-1')).toBe(before);
-  });
-
-  it('is cancelled by stopping', async () => {
-    await start();
-    show(planView([root, atWork]));
-    await page.find('plan');
-    await page.click('stop');
-    await vi.waitFor(() => expect(stateOf()).toBe('cancelled'));
-    expect(page.transport.sent[0]?.signal?.aborted).toBe(true);
-    expect((await page.find('retry')).textContent).toBe('Regenerate');
   });
 
   it('is paused, and goes on', async () => {

@@ -42,13 +42,6 @@ function create(store: TextStore): { settings: Settings; used: (Endpoint | undef
 const endpoint = { baseUrl: 'https://api.example.com/v1', model: 'large' };
 
 describe('createSettings', () => {
-  it('starts with the rehearsal model', async () => {
-    const { settings, used } = create(textStore());
-    await settings.restore();
-    expect(settings.choice.value).toEqual({ type: 'rehearsal' });
-    expect(used).toEqual([]);
-  });
-
   it('hands the key to the worker and remembers the rest', async () => {
     const store = textStore();
     const { settings, used } = create(store);
@@ -66,14 +59,6 @@ describe('createSettings', () => {
     await settings.restore();
     expect(settings.choice.value).toMatchObject({ keyless: true, locked: false });
     expect(used).toEqual([endpoint]);
-  });
-
-  it('does not care for notes that it cannot read', async () => {
-    const store = textStore();
-    store.setItem('pinnace.endpoint', '{"baseUrl":1}');
-    const { settings } = create(store);
-    await settings.restore();
-    expect(settings.choice.value).toEqual({ type: 'rehearsal' });
   });
 });
 

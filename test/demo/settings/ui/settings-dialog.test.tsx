@@ -97,16 +97,6 @@ describe('SettingsDialog', () => {
     await vi.waitFor(() => expect(page.all('key-notice')).toHaveLength(0));
     expect(page.endpoints).toMatchObject([{ apiKey: 'sk-again' }]);
   });
-
-  it('goes back to the rehearsal model', async () => {
-    page = await mount({ notes: remembered });
-    await page.click('model-badge');
-    await page.click('settings-rehearsal');
-    await page.click('settings-save');
-    await vi.waitFor(() => expect(page.all('model-badge')[0]?.dataset['model']).toBe('rehearsal'));
-    expect(page.endpoints).toEqual([undefined]);
-    expect(page.notes.has('pinnace.endpoint')).toBe(false);
-  });
 });
 
 describe('SettingsDialog, a Pinnace server', () => {

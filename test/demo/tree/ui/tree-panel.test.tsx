@@ -175,13 +175,4 @@ describe('the tree panel', () => {
     await page.click('tree-million');
     await vi.waitFor(() => expect(names()[0]).toBe('Northquay Yard'));
   });
-
-  it('is as it was when it is closed and opened again', async () => {
-    await focus('n1');
-    await press('ArrowRight', () => expect(row('n2')).toBeDefined());
-    await page.click('tree-close');
-    await vi.waitFor(() => expect(page.all('tree-panel')).toHaveLength(0));
-    page.press('t', { altKey: true, code: 'KeyT' });
-    await vi.waitFor(() => expect(row('n2')).toBeDefined());
-  });
 });

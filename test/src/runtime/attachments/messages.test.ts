@@ -49,15 +49,6 @@ const hosting = (bytes: Uint8Array<ArrayBuffer>, type: string) => () =>
   new Response(bytes, { headers: { 'content-type': type } });
 
 describe('files of a message', () => {
-  it('reach the model as text when they are texts', async () => {
-    const message: UIMessage = {
-      id: 'm',
-      role: 'user',
-      parts: [{ type: 'file', mediaType: 'text/csv', filename: 'a.csv', url: dataUrl('x,y\n1,2', 'text/csv') }],
-    };
-    expect((await send([message])).files).toEqual(['File "a.csv" (text/csv):\nx,y\n1,2']);
-  });
-
   it('are in no journal and no event', async () => {
     const storage = memoryStorage();
     const events: unknown[] = [];

@@ -69,15 +69,6 @@ describe('an agent with data sources', () => {
     expect(offered(writing.scripted)).toEqual(['forget', 'remember', 'retrieve']);
   });
 
-  it('receives the ids of its own sources only', async () => {
-    const grounding = await harbour({ descriptions: { log: 'what happened on the way', payroll: 'wages' } });
-    const { scripted, run } = await runWith([says('Hi')], { grounding, agent: { dataSources: ['log'] } });
-    await run();
-    const [tool] = scripted.calls[0]?.tools ?? [];
-    expect(tool).toMatchObject({ description: expect.stringContaining('- log (search): what happened on the way') });
-    expect(JSON.stringify(scripted.calls[0]?.tools)).not.toMatch(/payroll|handbook|wages/);
-  });
-
   it('without any has no such tool, and its manifest says why', async () => {
     const { scripted, runtime, run } = await runWith([says('Hi')], { agent: { entryTools: ['retrieve'] } });
     await run();

@@ -179,19 +179,6 @@ describe('the manifest of an agent with MCP servers', () => {
     expect(find('unknown')).toEqual(['unknown_mcp_server']);
   });
 
-  it('changes with the record after an invalidation', async () => {
-    let record = await pinnedServer();
-    const base = mcpCatalog([record]);
-    const catalog = { ...base, mcpServer: async () => mcpCatalog([record]).mcpServer?.('docs-server') };
-    const { runtime } = await withServer(fakeMcp(), { catalog });
-    const digest = async () => (await runtime.manifest('helper', me)).digest;
-    const before = await digest();
-    record = await pinnedServer([rawTool({ description: 'Searches the new handbook' })]);
-    expect(await digest(), 'cached').toBe(before);
-    await runtime.invalidate(['mcp-server:docs-server']);
-    expect(await digest()).not.toBe(before);
-  });
-
   it('believes no fingerprint that is not of the definition beside it', async () => {
     const record = await pinnedServer();
     const pinned = record.pinned ?? expect.fail('not pinned');

@@ -35,20 +35,6 @@ function changingCatalog(source?: string) {
 }
 
 describe('what a run is resolved from', () => {
-  it('comes from the cache until it is invalidated, on every instance with the same storage', async () => {
-    const { state, catalog } = changingCatalog('control-plane');
-    const storage = memoryStorage();
-    const models = { model: () => scriptedModel(says('hi')).model };
-    const [a, b] = [createRuntime({ catalog, models, storage }), createRuntime({ catalog, models, storage })];
-    for (const runtime of [a, b, a, b]) await readAll(await runtime.run(runRequest(), me));
-    expect(state.loads).toBe(1);
-    state.agent = { state: 'disabled' };
-    await readAll(await b.run(runRequest(), me));
-    await a.invalidate(['agent:helper']);
-    await expect(a.run(runRequest(), me)).rejects.toMatchObject({ code: 'forbidden' });
-    await expect(b.run(runRequest(), me)).rejects.toMatchObject({ code: 'forbidden' });
-  });
-
   it.each<[string, Partial<Record<keyof Catalog, unknown>>]>([
     ['an agent that is none', { agent: {} }],
     ['an agent with another id', { agent: { id: 'other', name: 'Other', providerId: 'default' } }],
