@@ -260,6 +260,7 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
     programs: loadPrograms,
     forks: loadForks,
     schedules: loadSchedules,
+    inbox: loadInbox,
     ...observers,
     now,
   });
@@ -281,6 +282,7 @@ const loadBlobs = /* @__PURE__ */ loadOnce(() => import('./log/blobs.ts'));
 const loadMcp = /* @__PURE__ */ loadOnce(() => import('./mcp/mcp-servers.ts'));
 
 /* The optional rooms: nothing below imports them. */
+const loadInbox = /* @__PURE__ */ loadOnce(() => import('./inbox/inbox.ts'));
 const loadForks = /* @__PURE__ */ loadOnce(() => import('./forks/start-fork.ts'));
 const loadSchedules = /* @__PURE__ */ loadOnce(() => import('./schedules/schedules.ts'));
 const loadPrograms = /* @__PURE__ */ loadOnce(() => import('./programs/programs.ts'));

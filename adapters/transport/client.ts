@@ -41,6 +41,8 @@ import {
   remoteContent,
   type RemoteGrounding,
   remoteGrounding,
+  type RemoteInbox,
+  remoteInbox,
   type RemoteMcpSignIns,
   remoteMcpSignIns,
   type RemotePlans,
@@ -171,6 +173,8 @@ export interface Client extends ChatTransport<UIMessage> {
   budgets(options?: CallOptions): Promise<readonly BudgetView[]>;
   /** The stored files of the endpoint, which messages refer to. */
   readonly blobs: RemoteBlobs;
+  /** What waits for a decision of the caller. */
+  readonly inbox: RemoteInbox;
   /** The caller's chats that the endpoint has stored: those of requests with `chat.store`. */
   readonly chats: RemoteChats;
   /** What starts runs by itself: at times, at intervals, or for signed requests. */
@@ -212,6 +216,7 @@ export function createClient(options: ClientOptions): Client {
     blobs: remoteBlobs(connection),
     chats: remoteChats(call),
     schedules: remoteSchedules(call),
+    inbox: remoteInbox(connection, call),
     audit: remoteAudit(call),
     run: (request, { signal = never(), idempotencyKey = crypto.randomUUID() } = {}) =>
       startRun(connection, { request, idempotencyKey, signal }),

@@ -19,6 +19,7 @@ import {
 import { type ChatDefaults, type ChatLink, createChatTransport, type Opened } from './chat/chat-transport.ts';
 import type { RunRequestInput } from '../../src/runtime/run-request.ts';
 import type { ForkOptions, HostedRuntime, Manifest, RunCall, Runtime } from '../../src/runtime/runtime.ts';
+import type { InboxChange, InboxWatch } from '../../src/runtime/inbox.ts';
 import type { SentMessage } from '../../src/runtime/steering.ts';
 
 export { withStoredFiles } from './chat/chat-transport.ts';
@@ -41,6 +42,7 @@ interface Wire {
   invalidate(keys: readonly string[]): Promise<Answer<void>>;
   close(drainMs: number): Promise<Answer<void>>;
   events(options: Omit<WatchOptions, 'signal'>): Answer<ReadableStream<RingEvent>>;
+  watchInbox(options: Pick<InboxWatch, 'of'>): Promise<Answer<ReadableStream<InboxChange>>>;
   readFile(id: string): Promise<Answer<StoredBlob>>;
 }
 
@@ -103,6 +105,10 @@ export function exposeRuntime(
     invalidate: (keys) => answerOf(() => runtime.invalidate(keys)),
     close: (drainMs) => answerOf(() => runtime.close({ drainMs })),
     readFile: (id) => answerOf(async () => await (runtime.blobs ?? noFiles()).get(id, principal)),
+    async watchInbox({ of }) {
+      const answer = await answerOf(async () => await (runtime.inbox ?? noInbox()).watch(principal, { of }));
+      return answer.ok ? transfer(answer, [answer.value]) : answer;
+    },
     events(options) {
       if (!runtime.events) return { ok: false, error: toData(unwatched()) };
       const value = runtime.events(principal, options);
@@ -110,6 +116,10 @@ export function exposeRuntime(
     },
   };
   expose(wire, endpoint);
+}
+
+function noInbox(): never {
+  throw new PinnaceError('unavailable', 'Cannot read the inbox: the runtime has none', { retryable: false });
 }
 
 function noFiles(): never {
@@ -238,7 +248,10 @@ export function connectRuntime(
       const { bytes, mediaType } = valueOf(await wire.readFile(id.replace(/^pinnace-blob:/, '')));
       return new Blob([bytes], { type: mediaType });
     },
-    ...workerRooms(callWorker),
+    ...workerRooms(callWorker, async ({ of, signal } = {}) => {
+      const stream = valueOf(await wire.watchInbox({ of }));
+      return signal ? stopped(stream, signal) : stream;
+    }),
     async events({ signal, ...options } = {}) {
       const stream = valueOf(await wire.events(options));
       return signal ? stopped(stream, signal) : stream;

@@ -49,6 +49,7 @@ import { auditRoutes, eventRoutes } from './http/routes/audit.ts';
 import { chatRoutes, storedChatRoutes } from './http/routes/chat.ts';
 import { type GroundingRouteOptions, groundingRoutes } from './http/routes/grounding.ts';
 import { blobRoutes, budgetRoutes, subjectRoutes } from './http/routes/holdings.ts';
+import { inboxRoutes } from './http/routes/inbox.ts';
 import { clientMetadataRoutes, mcpContentRoutes, signInRoutes } from './http/routes/mcp-content.ts';
 import { type McpRouteOptions, mcpRoutes, protectedResource, withAccessTokens } from './http/routes/mcp.ts';
 import { operationRoutes } from './http/routes/operations.ts';
@@ -207,7 +208,9 @@ export function createApp(
   };
   for (const routes of [runRoutes, forkRoutes, chatRoutes, aguiRoutes, storedChatRoutes]) routes(endpoint);
   subjectRoutes(endpoint, grounding?.grounding);
-  for (const routes of [blobRoutes, budgetRoutes, messageRoutes, approvalRoutes, signInRoutes]) routes(endpoint);
+  for (const routes of [blobRoutes, budgetRoutes, messageRoutes, approvalRoutes, inboxRoutes, signInRoutes]) {
+    routes(endpoint);
+  }
   operationRoutes(endpoint, options.metricsToken === undefined ? undefined : createMetricsToken(options.metricsToken));
   for (const routes of [mcpContentRoutes, eventRoutes, auditRoutes, scheduleRoutes]) routes(endpoint);
   const authenticateMcp = mcp?.auth

@@ -6,6 +6,7 @@ import type { HostedRuntime } from '../../src/runtime/runtime.ts';
 import type {
   RemoteApps,
   RemoteChats,
+  RemoteInbox,
   RemoteMcpSignIns,
   RemotePrompts,
   RemoteResources,
@@ -15,6 +16,7 @@ import type {
 /** By room and method: how many arguments come before the principal. One object of options may follow it. */
 const operations = {
   runtime: { manifest: 1, decide: 3, reply: 2, send: 2 },
+  inbox: { list: 0, get: 1, decide: 1 },
   chats: { list: 0, get: 1, rename: 2, import: 1, delete: 1 },
   schedules: { create: 1, list: 0, get: 1, update: 2, delete: 1, pause: 1, resume: 1, run: 1, fires: 1 },
   prompts: { list: 1, get: 2, complete: 2 },
@@ -38,6 +40,7 @@ export type ServedRooms =
 /** The errors of a runtime without the room. */
 const absent: Readonly<Record<Room, readonly [code: 'unavailable' | 'not_found', message: string]>> = {
   runtime: ['unavailable', 'Cannot call the runtime'],
+  inbox: ['unavailable', 'Cannot read the inbox: the runtime has none'],
   chats: ['unavailable', 'Cannot read chats: the runtime stores none'],
   schedules: ['unavailable', 'Cannot read schedules: the runtime has none'],
   prompts: ['unavailable', 'Cannot read from MCP servers: the runtime has none'],
@@ -64,6 +67,8 @@ export async function callOperation(
 }
 
 export interface WorkerRooms {
+  /** What waits for a decision of the page's user. */
+  readonly inbox: RemoteInbox;
   /** The page's chats that the worker has stored: those of requests with `chat.store`. */
   readonly chats: RemoteChats;
   /** The page's schedules: they start runs while the page is open. */
@@ -78,7 +83,10 @@ export interface WorkerRooms {
 }
 
 /** Returns the rooms of a worker. Signals stay on this side. */
-export function workerRooms(send: (call: OperationCall) => Promise<unknown>): WorkerRooms {
+export function workerRooms(
+  send: (call: OperationCall) => Promise<unknown>,
+  watch: RemoteInbox['watch'],
+): WorkerRooms {
   const rooms = Object.entries(operations).map(([room, methods]) => [
     room,
     Object.fromEntries(
@@ -91,9 +99,10 @@ export function workerRooms(send: (call: OperationCall) => Promise<unknown>): Wo
       ]),
     ),
   ]);
-  const { mcpSignIns, ...others } = Object.fromEntries(rooms) as WorkerRooms; // safe: the methods of the table, by name
+  const { mcpSignIns, inbox, ...others } = Object.fromEntries(rooms) as WorkerRooms; // safe: the methods of the table, by name
   return {
     ...others,
+    inbox: { ...inbox, watch },
     mcpSignIns: {
       ...mcpSignIns,
       answer: async (runId, interruptionId, answers) =>

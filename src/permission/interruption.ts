@@ -204,6 +204,30 @@ export async function removeQuestions(storage: Storage, runId: string): Promise<
   }
 }
 
+/** Reads a question. */
+export async function readQuestion(storage: Pick<Storage, 'get'>, id: string): Promise<Interruption | undefined> {
+  return id.length > 64 ? undefined : (await storage.get(keyOf(id)))?.value as Interruption | undefined; // only this module writes it
+}
+
+/**
+ * Finds a question that waits and that the caller may decide on, or has asked.
+ *
+ * @throws PinnaceError `not_found`, `already_decided`, `approval_expired`, `conflict` (`question_closed`).
+ */
+export async function findQuestion(
+  principal: Principal,
+  id: string,
+  { storage, now }: { readonly storage: Storage; readonly now: number },
+): Promise<Interruption> {
+  const record = await readQuestion(storage, id);
+  if (!record || !await isKnownTo(principal, record.runId, { record, storage })) throw notFound();
+  if (record.state === 'spent') throw alreadySpent();
+  if (record.expiresAt <= now) throw expired();
+  if (record.state === 'closed') throw closed();
+  if (record.state !== 'pending') throw alreadyDecided();
+  return record;
+}
+
 /** Whose question it is, and of which agent; `undefined` where the caller may neither decide on it nor has asked. */
 export async function ownerOfInterruption(
   principal: Principal,

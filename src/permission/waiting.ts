@@ -14,6 +14,7 @@ import { canonicalJson } from '../base/json.ts';
 import type { Key } from '../base/key.ts';
 import type { Owner, Principal } from '../base/principal.ts';
 import type { Change, Storage } from '../contracts/storage.ts';
+import { dueChange, dueKey, type DueThing } from '../log/due.ts';
 import type { DelegatedRecord } from './ownership.ts';
 
 /** What people are shown of a question. */
@@ -74,7 +75,7 @@ export interface WaitingSummary {
 /** The most questions that wait of one subject. */
 const mostWaiting = 200;
 
-const bellMs = 86_400_000;
+const dayMs = 86_400_000;
 
 /** Where the entries of a name are, the oldest first. */
 export function waitingPrefix(tenant: string, name: string): Key {
@@ -141,12 +142,18 @@ export function waitingChanges(record: WaitingRecord, now: number): readonly Cha
   const summary = summaryOf(record);
   if (!summary) return [];
   const ttlMs = Math.max(1, record.expiresAt - now);
-  return [...keysOf(record).map((key) => ({ key, value: key[0] === 'asks' ? true : summary, ttlMs })), ring(record)];
+  return [
+    ...keysOf(record).map((key) => ({ key, value: key[0] === 'asks' ? true : summary, ttlMs })),
+    ...expiryOf(record).map((thing) => dueChange(thing, ttlMs + dayMs)),
+    ring(record),
+  ];
 }
 
 /** The changes that remove it, for the commit that settles it. */
 export function settledChanges(record: WaitingRecord): readonly Change[] {
-  return summaryOf(record) ? [...keysOf(record).map((key) => ({ key })), ring(record)] : [];
+  if (!summaryOf(record)) return [];
+  const keys = [...keysOf(record), ...expiryOf(record).map(({ at, id }) => dueKey(at, id))];
+  return [...keys.map((key) => ({ key })), ring(record)];
 }
 
 function keysOf({ id, tenant, subject, approvers = [], runId, openedAt = 0 }: WaitingRecord): readonly Key[] {
@@ -154,8 +161,13 @@ function keysOf({ id, tenant, subject, approvers = [], runId, openedAt = 0 }: Wa
   return [...[...names].map((name) => [...waitingPrefix(tenant, name), openedAt, id]), [...asksPrefix(runId), id]];
 }
 
+/** Where the server goes on, it also does so when nobody has decided in time. */
+function expiryOf({ id, tenant, expiresAt, goesOn }: WaitingRecord): readonly DueThing[] {
+  return goesOn ? [{ id, tenant, at: expiresAt }] : [];
+}
+
 function ring({ tenant }: WaitingRecord): Change {
-  return { key: bellKey(tenant), value: crypto.randomUUID(), ttlMs: bellMs };
+  return { key: bellKey(tenant), value: crypto.randomUUID(), ttlMs: dayMs };
 }
 
 /**

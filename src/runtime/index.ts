@@ -38,3 +38,14 @@ export type { RunRequestInput } from './run-request.ts';
 export type { HostedRuntime, Manifest, Runtime, Started, StartOptions } from './runtime.ts';
 export type { SentMessage } from './steering.ts';
 export type { SteeringMessageInput } from './steering.ts';
+export type {
+  Inbox,
+  InboxChange,
+  InboxDecision,
+  InboxDetail,
+  InboxItem,
+  InboxPage,
+  InboxQuery,
+  InboxResult,
+  InboxWatch,
+} from './inbox.ts';

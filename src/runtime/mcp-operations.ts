@@ -7,6 +7,7 @@ import { type Principal, requireScope } from '../base/principal.ts';
 import { McpAnswers } from '../contracts/mcp/answers.ts';
 import { type McpValidation, McpValidationRequest } from '../contracts/mcp/mcp-validation.ts';
 import { McpSignInCallback, McpSignInRequest, type RuntimeSignIns } from '../contracts/mcp/sign-in.ts';
+import type { Change } from '../contracts/storage.ts';
 import type { ErrorContext, Report } from '../events/report.ts';
 import type { Guard } from '../permission/guarded.ts';
 import type { Caller, Resolver } from './resolver.ts';
@@ -14,13 +15,8 @@ import type { RuntimeParts } from './run-context.ts';
 import type { HostedRuntime, Prewarmed } from './runtime.ts';
 
 /** Creates the methods. */
-export function createRuntimeSignIns(
-  { mcp, interruptions, report, closing: signal, requireOpen }: Pick<
-    RuntimeParts,
-    'mcp' | 'interruptions' | 'report' | 'closing' | 'requireOpen'
-  >,
-  { guard }: { readonly guard: Guard },
-): RuntimeSignIns {
+export function createRuntimeSignIns(parts: RuntimeParts, { guard }: { readonly guard: Guard }): RuntimeSignIns {
+  const { mcp, interruptions, report, closing: signal, requireOpen } = parts;
   const attempt = 'Cannot sign in to the MCP server';
   const targetOf = (id: string) => ({ type: 'mcp-server', id });
   const requireCaller = (principal: Principal): void => {
@@ -50,18 +46,7 @@ export function createRuntimeSignIns(
       requireCaller(principal);
       return await (await mcp.signIns()).grant(serverId, { principal, signal });
     },
-    async answer(runId, id, input, principal) {
-      requireScope(principal, 'tool:approve');
-      requireOpen();
-      checkData(input);
-      const { answers } = parse(McpAnswers, input, { what: 'the answers' });
-      const effect = { principal, action: 'interruption.answer', target: { type: 'run', id: runId.slice(0, 64) } };
-      await guard({ ...effect, attempt: 'Cannot answer the MCP server' }, async () => {
-        await interruptions.requirePending(principal, runId, id);
-        await mcp.answer({ runId, id, principal, answers }, { signal });
-        await interruptions.decide(principal, runId, id, { approved: true, isAnswered: true });
-      });
-    },
+    answer: (runId, id, input, principal) => answerServer(parts, guard, { runId, id, input, principal }),
     async revoke(serverId, principal) {
       requireCaller(principal);
       const effect = {
@@ -73,6 +58,30 @@ export function createRuntimeSignIns(
       await guard(effect, async () => (await mcp.signIns()).revoke(serverId, { principal, signal }));
     },
   };
+}
+
+/** Stores the answers to the questions of a server, and then that they are there, with what is to be committed beside that. */
+export async function answerServer(
+  { mcp, interruptions, closing: signal, requireOpen }: RuntimeParts,
+  guard: Guard,
+  { runId, id, input, principal, beside = [] }: {
+    readonly runId: string;
+    readonly id: string;
+    readonly input: unknown;
+    readonly principal: Principal;
+    readonly beside?: readonly Change[];
+  },
+): Promise<void> {
+  requireScope(principal, 'tool:approve');
+  requireOpen();
+  checkData(input);
+  const { answers } = parse(McpAnswers, input, { what: 'the answers' });
+  const effect = { principal, action: 'interruption.answer', target: { type: 'run', id: runId.slice(0, 64) } };
+  await guard({ ...effect, attempt: 'Cannot answer the MCP server' }, async () => {
+    await interruptions.requirePending(principal, runId, id);
+    await mcp.answer({ runId, id, principal, answers }, { signal });
+    await interruptions.decide(principal, runId, id, { approved: true, isAnswered: true, beside });
+  });
 }
 
 /** The grant is stored, and the next call uses it: the sign-in has not failed. The person may have decided otherwise, or too late. */

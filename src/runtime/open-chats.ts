@@ -47,7 +47,7 @@ import {
 export { ownerOf } from './chat-record.ts';
 export { deleteStored } from './delete-chat.ts';
 export { findKnown, importMessages, parseImport } from './import-chat.ts';
-export { openChat } from './start-in-chat.ts';
+export { openChat, readWhole } from './start-in-chat.ts';
 
 /** Lists one page of chats by one call of the storage. */
 export async function listChats(

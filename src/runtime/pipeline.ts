@@ -26,6 +26,7 @@ import { createRuns, type RunningAgent, type Runs, type RunsOptions } from './ru
 import { AgentProblems, problemOf } from './check-agents.ts';
 import { createReadiness } from './readiness.ts';
 import { createRequestRefusals, createRunMethods, type LoadForks } from './run-methods.ts';
+import type { LoadInbox } from './inbox.ts';
 import { createResolver, type Resolver } from './resolver.ts';
 import { createToolSets, type McpSource } from './tool-sets.ts';
 import type { RuntimeContent, RuntimeObservers, RuntimeOptions, RuntimeParts } from './run-context.ts';
@@ -53,6 +54,8 @@ export interface PipelineOptions<P extends Plans> extends Omit<RuntimeOptions, '
   readonly schedules: () => Promise<{
     readonly openSchedules: (parts: RuntimeParts, access: ScheduleAccess) => Schedules & { readonly wake: Wake };
   }>;
+  /** Loads the inbox. */
+  readonly inbox: LoadInbox;
 }
 
 /** Creates the runtime over its ports. */
@@ -62,24 +65,29 @@ export function createPipeline<P extends Plans>(options: PipelineOptions<P>): Ho
   const closing = new AbortController();
   let isClosed = false;
   const access = createGuard({ ...options, authorize });
-  const { parts, steps, plans } = createParts(options, {
+  const made: ReturnType<typeof createParts<P>> = createParts(options, {
     closing: closing.signal,
     guard: access.guard,
     requireOpen() {
       if (isClosed) throw closed();
     },
-    wake: { sch: async (id, at) => await schedules.wake(id, at) },
+    wake: {
+      sch: async (id, at): Promise<boolean> => await schedules.wake(id, at),
+      apr: async (id, at): Promise<boolean> => await (await options.inbox()).wakeQuestion(parts, services, { id, at }),
+    },
   });
+  const { parts, steps, plans } = made;
   const methods = createRunMethods(parts, { ...access, forks: options.forks });
-  const opened = loadOnce(async () =>
-    (await options.schedules()).openSchedules(parts, { ...access, start: methods.start })
-  );
+  const services = { ...access, start: methods.start };
+  const opened = loadOnce(async () => (await options.schedules()).openSchedules(parts, services));
   const schedules: Schedules & { readonly wake: Wake } = onUse(opened, ...scheduleMethods);
   const signIns = loadOnce(async () => (await loadSignIns()).createRuntimeSignIns(parts, access));
   const blobs = loadOnce(async () => (await loadStoredFiles()).createStoredFiles(parts, access));
+  const inbox = loadOnce(async () => (await options.inbox()).openInbox(parts, services));
   metrics.gauge('pinnace_open_runs', () => parts.runs.open);
   return {
     ...methods,
+    inbox: onUse(inbox, 'list', 'get', 'decide', 'watch'),
     ...createOperations(parts, access),
     ...createWatching(options, closing.signal),
     ...access,
@@ -165,6 +173,7 @@ function createParts<P extends Plans>(
     recentPrompts: createRecentPrompts(),
     due: new DueIndex({
       storage: steadyStorage(storage, storageGraceMs),
+      // The rooms, by the prefix of their ids.
       rooms: { plan: (planId) => plans.wake(planId), ...wake },
       onError: (error, id) => reportHidden(options.report, error, { kind: 'due', id: id || 'sweep' }),
       now,

@@ -8,7 +8,7 @@ import { actorOf, statusOfError } from '../events/span.ts';
 import { createTraceId } from '../events/trace-ids.ts';
 import { readJournal } from '../log/journal-record.ts';
 import { decide } from '../permission/decide.ts';
-import { ownerOfInterruption } from '../permission/interruption.ts';
+import { type Decision, ownerOfInterruption } from '../permission/interruption.ts';
 import type { OwnedRecord } from '../permission/ownership.ts';
 import { chunksOf } from './stored-run.ts';
 import { runPrefix, type RunState } from './run-record.ts';
@@ -28,6 +28,7 @@ import type { RunRequest } from './run-request.ts';
 import { startRun } from './start-run.ts';
 import { parseSteeringMessage, runFollowsPlan } from './steering.ts';
 import type { Metrics } from '../base/metrics.ts';
+import type { Change } from '../contracts/storage.ts';
 import type { Emit } from '../events/events.ts';
 import { summaryOf } from '../events/payload-summary.ts';
 
@@ -124,7 +125,8 @@ export function createRunMethods(
       signal?.addEventListener('abort', stop, { once: true });
       return chunksOf(cursor, stop);
     },
-    decide: (...given) => decideOnCall(parts, ...given),
+    decide: async (runId, id, { approved, reason }, principal) =>
+      await decideOnCall(parts, [runId, id, { approved, reason }, principal]),
     reply: (...given) => replyToPlan(parts, ...given),
   };
 }
@@ -192,9 +194,15 @@ function sendOf({ runs, metrics }: RuntimeParts, guard: Guard): RunMethods['send
   };
 }
 
-async function decideOnCall(
+/** Stores a decision on a call, with what is to be committed beside it. */
+export async function decideOnCall(
   parts: RuntimeParts,
-  ...[runId, id, decision, principal]: Parameters<HostedRuntime['decide']>
+  [runId, id, decision, principal]: [
+    runId: string,
+    id: string,
+    decision: Decision & { readonly beside?: readonly Change[] },
+    principal: Principal,
+  ],
 ): Promise<void> {
   requireScope(principal, 'tool:approve');
   // Of a question that the caller must not know, nothing is said to the hook either: `decide` rejects.

@@ -29,6 +29,7 @@ import type { RunStatus } from './run-record.ts';
 import type { BudgetView } from './budgets.ts';
 import type { ClaimOptions } from './claim-run.ts';
 import type { SentMessage, SteeringMessageInput } from './steering.ts';
+import type { Inbox } from './inbox.ts';
 import type { Chats } from './chat-record.ts';
 import type { StoredFiles } from './message-files.ts';
 import type { Schedules } from './schedule.ts';
@@ -180,6 +181,8 @@ export interface HostedRuntime extends Runtime {
   readonly pay?: ((principal: Principal | undefined, bytes: number) => Promise<void>) | undefined;
   /** What starts runs by itself, at times and intervals or for signed requests. */
   readonly schedules: Schedules;
+  /** What waits for people: approvals, questions of plans, sign-ins and questions of MCP servers. */
+  readonly inbox: Inbox;
   /** The chats that requests with `chat.store` have stored. */
   readonly chats: Chats;
   /**

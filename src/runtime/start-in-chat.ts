@@ -392,7 +392,7 @@ function changed(): PinnaceError {
 const pageSize = 100;
 
 /** Reads the record, and its messages beside it. A chat that is being deleted has none. */
-async function readWhole(
+export async function readWhole(
   parts: ChatParts,
   owner: Owner,
   chatId: string,

@@ -16,6 +16,7 @@ export async function preload(): Promise<void> {
     import('../runtime/recover-run.ts'),
     import('../forks/start-fork.ts'),
     import('../schedules/schedules.ts'),
+    import('../inbox/inbox.ts'),
     import('../runtime/run-output.ts'),
     import('../runtime/open-files.ts'),
     import('../runtime/stored-files.ts'),

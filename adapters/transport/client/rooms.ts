@@ -46,6 +46,16 @@ import type {
   ImportedChat,
   StoredChat,
 } from '../../../src/runtime/chat-record.ts';
+import type {
+  InboxChange,
+  InboxDecision,
+  InboxDetail,
+  InboxItem,
+  InboxPage,
+  InboxQuery,
+  InboxResult,
+  InboxWatch,
+} from '../../../src/runtime/inbox.ts';
 import type { StoredFile } from '../../../src/runtime/message-files.ts';
 import {
   mapTimes,
@@ -62,8 +72,10 @@ import {
   callPath,
   type Connection,
   openEvents,
+  queryOf,
   resolvePath,
 } from './connection.ts';
+import { watchStream } from './watch.ts';
 import { readEvents } from './follow.ts';
 import { pauseMs, unexpected, unreachable } from './send.ts';
 
@@ -198,6 +210,55 @@ export function remoteSchedules(call: Call): RemoteSchedules {
       return { items: items.map(times), ...page };
     },
   };
+}
+
+/** What waits for a decision of the caller. */
+export interface RemoteInbox {
+  /** Lists what the caller may decide on, and what its own work waits for, the oldest first. */
+  list(query?: InboxQuery & CallOptions): Promise<InboxPage>;
+  /** Returns an item with all that a person is shown. */
+  get(id: string, options?: CallOptions): Promise<InboxDetail>;
+  /** Decides on 1 to 100 items, each for itself: see the results. `seen` is that of the listed item. */
+  decide(decisions: readonly InboxDecision[], options?: CallOptions): Promise<readonly InboxResult[]>;
+  /** Streams what waits, over as many connections as needed: a snapshot with each connection, then its changes. */
+  watch(options?: InboxWatch): Promise<ReadableStream<InboxChange>>;
+}
+
+/** Returns the inbox of an endpoint. */
+export function remoteInbox(connection: Connection, call: Call): RemoteInbox {
+  return {
+    async list({ signal, before, ...query } = {}) {
+      const until = before === undefined ? {} : { before: new Date(before).toISOString() };
+      const { items, ...page } = await call('GET /v1/inbox', {}, { signal, query: { ...query, ...until } });
+      return { items: items.map(itemOf), ...page };
+    },
+    get: async (id, given) => itemOf(await call('GET /v1/inbox/:id', { id }, given)),
+    decide: async (decisions, given) =>
+      (await call('POST /v1/inbox/decisions', {}, { ...given, body: { decisions } })).results,
+    watch: ({ signal, of } = {}) =>
+      watchStream(connection, `/v1/inbox/stream${queryOf({ of })}`, { signal, read: changeOf }),
+  };
+}
+
+type ItemTimes = 'openedAt' | 'expiresAt';
+
+function itemOf<T extends WithTimes<Pick<InboxItem, ItemTimes>, ItemTimes>>(
+  { openedAt, expiresAt, ...item }: T,
+): Omit<T, ItemTimes> & Pick<InboxItem, ItemTimes> {
+  return { ...item, openedAt: Date.parse(openedAt), expiresAt: Date.parse(expiresAt) };
+}
+
+type SentItem = WithTimes<InboxItem, ItemTimes>;
+
+function changeOf(type: string, data: object): InboxChange | undefined {
+  const { items, item, id } = data as {
+    readonly items?: readonly SentItem[];
+    readonly item?: SentItem;
+    readonly id?: string;
+  }; // as the endpoint describes
+  if (type === 'snapshot' && items) return { type, items: items.map(itemOf) };
+  if (type === 'opened' && item) return { type, item: itemOf(item) };
+  return type === 'settled' && id !== undefined ? { type, id } : undefined;
 }
 
 /** Sign-ins of the caller to MCP servers, by the ids of their records. */

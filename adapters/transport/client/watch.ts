@@ -45,8 +45,48 @@ export async function watchEvents(
     const after: Record<string, string> = position.id === undefined ? {} : { 'last-event-id': position.id };
     return connection.send({ method: 'GET', url, headers: { accept: 'text/event-stream', ...after }, signal: both });
   };
-  const events = follow(await open(), { connection, position, open, signal: both });
-  return new ReadableStream<Watched>({
+  const following = { connection, position, open, signal: both };
+  const { reading } = connection;
+  const events = reconnect(
+    await open(),
+    following,
+    (body) => readWatched(readEvents(body, { ...reading, signal: both }), position),
+  );
+  return streamOf(events, left);
+}
+
+/** How a stream without positions is watched. */
+interface StreamWatch<T> {
+  readonly signal?: AbortSignal | undefined;
+  /** Reads an event; `undefined` for one of a kind that this version does not know. */
+  readonly read: (type: string, data: object) => T | undefined;
+}
+
+/** Streams events over as many connections as needed, each of which starts anew. Rejects as `watchEvents`. */
+export async function watchStream<T>(
+  connection: Connection,
+  path: string,
+  { signal, read: readEvent }: StreamWatch<T>,
+): Promise<ReadableStream<T>> {
+  const left = new AbortController();
+  const both = signal ? AbortSignal.any([signal, left.signal]) : left.signal;
+  const url = resolvePath(connection.base, path);
+  const open = (): Promise<Response> =>
+    connection.send({ method: 'GET', url, headers: { accept: 'text/event-stream' }, signal: both });
+  const position: Position = { id: undefined, quiet: 0 };
+  const following = { connection, position, open, signal: both };
+  const events = reconnect(await open(), following, async function* (response) {
+    for await (const { event = '', data } of readEvents(response, { ...connection.reading, signal: both })) {
+      position.quiet = 0;
+      const found = readEvent(event, read(data));
+      if (found) yield found;
+    }
+  });
+  return streamOf(events, left);
+}
+
+function streamOf<T>(events: AsyncGenerator<T, void>, left: AbortController): ReadableStream<T> {
+  return new ReadableStream<T>({
     async pull(controller) {
       const { done, value } = await events.next();
       if (done) controller.close();
@@ -63,13 +103,14 @@ interface Following {
   readonly signal: AbortSignal;
 }
 
-async function* follow(
+async function* reconnect<T>(
   first: Response,
   { connection: { reading }, position, open, signal }: Following,
-): AsyncGenerator<Watched, void> {
+  readBody: (body: NonNullable<Response['body']>) => AsyncGenerator<T, void>,
+): AsyncGenerator<T, void> {
   for (let response = first;;) {
     position.quiet++;
-    if (response.body) yield* readWatched(readEvents(response.body, { ...reading, signal }), position);
+    if (response.body) yield* readBody(response.body);
     try {
       await reading.wait(pauseMs(position.quiet, reading.backoff), signal);
       response = await open();

@@ -101,6 +101,28 @@ export function encodeEvents(
   });
 }
 
+/** Returns the bytes of changes, each as an event of its type, whose data are its other fields. */
+export function encodeChanges(
+  changes: ReadableStream<{ readonly type: string }>,
+  options: Pick<EventStreamOptions, 'keepAliveMs' | 'isOver' | 'metrics' | 'onClosed'>,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const reader = changes.getReader();
+  return encodeFrames({
+    ...options,
+    opening: '',
+    async next() {
+      const { done, value } = await reader.read();
+      if (done) return undefined;
+      const { type, ...data } = value;
+      return `event: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
+    },
+    onClosed() {
+      options.onClosed();
+      void reader.cancel().catch(() => undefined);
+    },
+  });
+}
+
 const encoder = new TextEncoder();
 const keepAlive = encoder.encode(': keep-alive\n\n');
 

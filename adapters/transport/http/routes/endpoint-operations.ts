@@ -5,6 +5,7 @@ import type { auditOperations, eventOperations } from './audit.ts';
 import type { chatOperations, storedChatOperations } from './chat.ts';
 import type { groundingOperations } from './grounding.ts';
 import type { blobOperations, budgetOperations, subjectOperations } from './holdings.ts';
+import type { inboxOperations } from './inbox.ts';
 import type { mcpContentOperations, signInOperations } from './mcp-content.ts';
 import type { operatingOperations } from './operations.ts';
 import type { registryOperations } from './registry.ts';
@@ -23,6 +24,7 @@ export type EndpointOperations =
   & typeof eventOperations
   & typeof forkOperations
   & typeof groundingOperations
+  & typeof inboxOperations
   & typeof mcpContentOperations
   & typeof messageOperations
   & typeof operatingOperations

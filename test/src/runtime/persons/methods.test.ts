@@ -8,7 +8,7 @@ import { readAll, runRequest, userMessage } from '../../../fixtures/runtime.ts';
 type Who = keyof typeof people;
 type Expected = Readonly<Record<Who, string>>;
 
-const { owner: ada } = people;
+const { owner: ada, approver: cleo } = people;
 const terms = { goal: 'Delete n1', agentId: 'helper', allowHumanIntervention: true };
 const key = { key: 'k1', fingerprint: JSON.stringify(runRequest()) };
 
@@ -140,6 +140,48 @@ const rows: Readonly<Record<string, Row>> = {
   decide: {
     call: ({ runtime, asked }, who) => runtime.decide(asked.runId, asked.approvalId, approve, who),
     expected: ofQuestion,
+  },
+  'inbox.list': {
+    call: async ({ runtime, asked }, who) => {
+      const { items } = await runtime.inbox.list(who);
+      await found(items.find(({ id }) => id === asked.approvalId));
+    },
+    expected: {
+      owner: 'found ',
+      approver: 'found ',
+      admin: 'nothing ',
+      other: 'nothing ',
+      stranger: 'nothing ',
+      limited: 'nothing ',
+    },
+  },
+  'inbox.get': {
+    call: ({ runtime, asked }, who) => runtime.inbox.get(asked.approvalId, who),
+    expected: { ...ofQuestion, owner: 'ok' },
+  },
+  'inbox.decide': {
+    call: async ({ runtime, asked }, who) => {
+      const { seen } = await runtime.inbox.get(asked.approvalId, cleo);
+      const [result] = await runtime.inbox.decide([{ id: asked.approvalId, seen, approved: true }], who);
+      if (result?.state === 'refused') throw result.error;
+    },
+    expected: ofQuestion,
+  },
+  'inbox.watch': {
+    call: async ({ runtime }, who) => {
+      const reader = (await runtime.inbox.watch(who)).getReader();
+      const { value } = await reader.read();
+      await reader.cancel();
+      await found(value?.type === 'snapshot' ? value.items[0] : undefined);
+    },
+    expected: {
+      owner: 'found ',
+      approver: 'found ',
+      admin: 'nothing ',
+      other: 'nothing ',
+      stranger: 'nothing ',
+      limited: 'nothing ',
+    },
   },
   reply: {
     call: ({ runtime, planned, askId }, who) => runtime.reply(planned, { askId, answer: approve }, who),

@@ -1,0 +1,104 @@
+/**
+ * Goes on with a stored chat when nothing of its run waits for a person any more.
+ *
+ * - Once: the run that goes on has the key `continue:<run>`, which no caller can take. Two who decide last at the same time, a sweep and
+ *   another instance all start the same run.
+ * - The chat must still be where the run has left it: a message that came meanwhile has gone on already.
+ * - It runs for the owner with the rights of then, and `authorize` is asked (`run.continue`).
+ * - The commit of a decision makes the question due at once, and the commit that opens it when it expires. The key goes when the run has
+ *   started, or there is none to start.
+ */
+
+import { createPrincipal } from '../base/principal.ts';
+import { dueChange, dueKey } from '../log/due.ts';
+import type { Change } from '../contracts/storage.ts';
+import { readJournal } from '../log/journal-record.ts';
+import { type Interruption, readQuestion } from '../permission/interruption.ts';
+import { asksPrefix, settledChanges } from '../permission/waiting.ts';
+import { approvalsRequestedIn } from '../runtime/decided-calls.ts';
+import { readWhole } from '../runtime/open-chats.ts';
+import type { RuntimeParts } from '../runtime/run-context.ts';
+import type { InboxServices } from '../runtime/inbox.ts';
+import { runPrefix, type RunState } from '../runtime/run-record.ts';
+
+/** What became of it: `later` while the run that has asked is still under way. */
+type GoneOn = { readonly runId: string | undefined } | 'later';
+
+/** The change that makes a decided question due, for the commit of its decision; none where the chat's client goes on. */
+export function goOnChange({ id, tenant, goesOn }: Interruption, at: number): readonly Change[] {
+  return goesOn ? [dueChange({ id, at, tenant })] : [];
+}
+
+/** Goes on after a decision that was made due at this time. Returns the run. */
+export async function goOnNow(
+  parts: RuntimeParts,
+  services: InboxServices,
+  { record, at }: { readonly record: Interruption; readonly at: number },
+): Promise<string | undefined> {
+  if (!record.goesOn) return undefined;
+  const gone = await goOn(parts, services, record);
+  if (gone === 'later') {
+    parts.due.arm(parts.now() + againMs);
+    return undefined;
+  }
+  await parts.storage.commit([{ key: dueKey(at, record.id) }]);
+  return gone.runId;
+}
+
+const againMs = 1_000;
+
+/** Goes on with what a lost process has decided, and with what has expired undecided. */
+export async function wakeQuestion(
+  parts: RuntimeParts,
+  services: InboxServices,
+  { id, at }: { readonly id: string; readonly at: number },
+): Promise<boolean> {
+  const { storage, now } = parts;
+  const record = await readQuestion(storage, id);
+  const due = { key: dueKey(at, id) };
+  if (!record?.goesOn) {
+    await storage.commit([due]);
+    return false;
+  }
+  if (record.state === 'pending') {
+    if (record.expiresAt > now()) return false;
+    await storage.commit(settledChanges(record).filter(({ key }) => key[0] !== 'due'));
+  }
+  const gone = await goOn(parts, services, record);
+  if (gone === 'later') parts.due.arm(now() + againMs);
+  else await storage.commit([due]);
+  return gone !== 'later' && gone.runId !== undefined;
+}
+
+async function goOn(
+  parts: RuntimeParts,
+  { guard, start }: InboxServices,
+  { runId, goesOn }: Interruption,
+): Promise<GoneOn> {
+  const { storage, runs } = parts;
+  if (!goesOn || (await storage.list({ prefix: asksPrefix(runId), limit: 1 })).length > 0) return none;
+  const { owner, chatId, request } = goesOn;
+  const principal = createPrincipal(owner);
+  const idempotency = { key: `continue:${runId}`, fingerprint: runId, byServer: true } as const;
+  const state = (await readJournal<RunState>(storage, runPrefix(runId)))?.head.state;
+  if (state?.state === 'running') return 'later';
+  const { found, stored } = await readWhole(parts, owner, chatId);
+  const last = stored.at(-1)?.message;
+  const isThere = state?.state === 'awaiting_approval' && found?.record.lastRunId === runId;
+  if (!isThere || !last || approvalsRequestedIn(last).length === 0) {
+    return { runId: (await runs.find(principal, idempotency))?.runId };
+  }
+  const { traceId, agentId } = state;
+  const facts = { action: 'run.continue', target: { type: 'run', id: runId } };
+  const asked = { ...facts, subject: owner.subject, principal, trace: { traceId }, context: { agentId } };
+  return await guard({ ...asked, attempt: 'Cannot go on with the chat' }, async (at) => {
+    // The message is stored: its id says which one goes on.
+    const messages = [{ id: last.id, role: 'assistant', parts: [{ type: 'text', text: '' }] }];
+    const chat = { id: chatId, store: true, messages };
+    const started = await start({ ...request, chat }, principal, { idempotency, trace: { traceId } });
+    at.emit({ ...facts, status: 'ok', payload: { runId: started.runId } });
+    return { runId: started.runId };
+  });
+}
+
+const none: GoneOn = { runId: undefined };
