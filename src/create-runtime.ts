@@ -257,10 +257,7 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
     contextStrategy: options.contextStrategy,
     fallbacks: options.fallbacks ?? [],
     trust: trustOf(options),
-    programs: loadPrograms,
-    forks: loadForks,
-    schedules: loadSchedules,
-    inbox: loadInbox,
+    ...rooms,
     ...observers,
     now,
   });
@@ -282,10 +279,12 @@ const loadBlobs = /* @__PURE__ */ loadOnce(() => import('./log/blobs.ts'));
 const loadMcp = /* @__PURE__ */ loadOnce(() => import('./mcp/mcp-servers.ts'));
 
 /* The optional rooms: nothing below imports them. */
-const loadInbox = /* @__PURE__ */ loadOnce(() => import('./inbox/inbox.ts'));
-const loadForks = /* @__PURE__ */ loadOnce(() => import('./forks/start-fork.ts'));
-const loadSchedules = /* @__PURE__ */ loadOnce(() => import('./schedules/schedules.ts'));
-const loadPrograms = /* @__PURE__ */ loadOnce(() => import('./programs/programs.ts'));
+const rooms = {
+  inbox: /* @__PURE__ */ loadOnce(() => import('./inbox/inbox.ts')),
+  forks: /* @__PURE__ */ loadOnce(() => import('./forks/start-fork.ts')),
+  schedules: /* @__PURE__ */ loadOnce(() => import('./schedules/schedules.ts')),
+  programs: /* @__PURE__ */ loadOnce(() => import('./programs/programs.ts')),
+};
 
 /** Opens the budgets with their first use; `undefined` where there are none, so that nothing of them is in the way of a run. */
 function budgetsOf(

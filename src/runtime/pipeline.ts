@@ -26,7 +26,7 @@ import { createRuns, type RunningAgent, type Runs, type RunsOptions } from './ru
 import { AgentProblems, problemOf } from './check-agents.ts';
 import { createReadiness } from './readiness.ts';
 import { createRequestRefusals, createRunMethods, type LoadForks } from './run-methods.ts';
-import type { LoadInbox } from './inbox.ts';
+import type { Inbox, InboxServices, LoadInbox } from './inbox.ts';
 import { createResolver, type Resolver } from './resolver.ts';
 import { createToolSets, type McpSource } from './tool-sets.ts';
 import type { RuntimeContent, RuntimeObservers, RuntimeOptions, RuntimeParts } from './run-context.ts';
@@ -79,15 +79,13 @@ export function createPipeline<P extends Plans>(options: PipelineOptions<P>): Ho
   const { parts, steps, plans } = made;
   const methods = createRunMethods(parts, { ...access, forks: options.forks });
   const services = { ...access, start: methods.start };
-  const opened = loadOnce(async () => (await options.schedules()).openSchedules(parts, services));
-  const schedules: Schedules & { readonly wake: Wake } = onUse(opened, ...scheduleMethods);
+  const { schedules, inbox } = openRooms(parts, options, services);
   const signIns = loadOnce(async () => (await loadSignIns()).createRuntimeSignIns(parts, access));
   const blobs = loadOnce(async () => (await loadStoredFiles()).createStoredFiles(parts, access));
-  const inbox = loadOnce(async () => (await options.inbox()).openInbox(parts, services));
   metrics.gauge('pinnace_open_runs', () => parts.runs.open);
   return {
     ...methods,
-    inbox: onUse(inbox, 'list', 'get', 'decide', 'watch'),
+    inbox,
     ...createOperations(parts, access),
     ...createWatching(options, closing.signal),
     ...access,
@@ -122,6 +120,20 @@ export function createPipeline<P extends Plans>(options: PipelineOptions<P>): Ho
       closing.abort('runtime_closed');
       await closeParts(parts);
     },
+  };
+}
+
+/** The rooms that are loaded on use and start runs by themselves. */
+function openRooms(
+  parts: RuntimeParts,
+  options: Pick<PipelineOptions<Plans>, 'schedules' | 'inbox'>,
+  services: InboxServices & ScheduleAccess,
+): { readonly schedules: Schedules & { readonly wake: Wake }; readonly inbox: Inbox } {
+  const schedules = loadOnce(async () => (await options.schedules()).openSchedules(parts, services));
+  const inbox = loadOnce(async () => (await options.inbox()).openInbox(parts, services));
+  return {
+    schedules: onUse(schedules, ...scheduleMethods),
+    inbox: onUse(inbox, 'list', 'get', 'decide', 'watch'),
   };
 }
 
