@@ -26,7 +26,7 @@ import { createRuns, type RunningAgent, type Runs, type RunsOptions } from './ru
 import { AgentProblems, problemOf } from './check-agents.ts';
 import { createReadiness } from './readiness.ts';
 import { createRequestRefusals, createRunMethods, type LoadForks } from './run-methods.ts';
-import type { Inbox, InboxServices, LoadInbox } from './inbox.ts';
+import type { InboxServices, LoadInbox } from './inbox.ts';
 import { createResolver, type Resolver } from './resolver.ts';
 import { createToolSets, type McpSource } from './tool-sets.ts';
 import type { RuntimeContent, RuntimeObservers, RuntimeOptions, RuntimeParts } from './run-context.ts';
@@ -72,28 +72,23 @@ export function createPipeline<P extends Plans>(options: PipelineOptions<P>): Ho
       if (isClosed) throw closed();
     },
     wake: {
-      sch: async (id, at): Promise<boolean> => await schedules.wake(id, at),
+      sch: async (id, at): Promise<boolean> => await rooms.schedules.wake(id, at),
       apr: async (id, at): Promise<boolean> => await (await options.inbox()).wakeQuestion(parts, services, { id, at }),
     },
   });
   const { parts, steps, plans } = made;
   const methods = createRunMethods(parts, { ...access, forks: options.forks });
   const services = { ...access, start: methods.start };
-  const { schedules, inbox } = openRooms(parts, options, services);
-  const signIns = loadOnce(async () => (await loadSignIns()).createRuntimeSignIns(parts, access));
-  const blobs = loadOnce(async () => (await loadStoredFiles()).createStoredFiles(parts, access));
+  const rooms = openRooms(parts, options, services);
   metrics.gauge('pinnace_open_runs', () => parts.runs.open);
   return {
     ...methods,
-    inbox,
+    ...rooms,
     ...createOperations(parts, access),
     ...createWatching(options, closing.signal),
     ...access,
-    mcpSignIns: onUse(signIns, 'start', 'finish', 'grant', 'answer', 'revoke'),
     ...parts.content,
-    blobs: onUse(blobs, 'put', 'get', 'delete'),
     chats: createChats(parts, access),
-    schedules,
     ...createHoldings(parts),
     runs: parts.runs,
     steps,
@@ -123,15 +118,19 @@ export function createPipeline<P extends Plans>(options: PipelineOptions<P>): Ho
   };
 }
 
-/** The rooms that are loaded on use and start runs by themselves. */
+/** The rooms that are loaded on use. */
 function openRooms(
   parts: RuntimeParts,
   options: Pick<PipelineOptions<Plans>, 'schedules' | 'inbox'>,
   services: InboxServices & ScheduleAccess,
-): { readonly schedules: Schedules & { readonly wake: Wake }; readonly inbox: Inbox } {
+): Pick<HostedRuntime, 'inbox' | 'mcpSignIns' | 'blobs'> & { readonly schedules: Schedules & { readonly wake: Wake } } {
   const schedules = loadOnce(async () => (await options.schedules()).openSchedules(parts, services));
   const inbox = loadOnce(async () => (await options.inbox()).openInbox(parts, services));
+  const signIns = loadOnce(async () => (await loadSignIns()).createRuntimeSignIns(parts, services));
+  const blobs = loadOnce(async () => (await loadStoredFiles()).createStoredFiles(parts, services));
   return {
+    mcpSignIns: onUse(signIns, 'start', 'finish', 'grant', 'answer', 'revoke'),
+    blobs: onUse(blobs, 'put', 'get', 'delete'),
     schedules: onUse(schedules, ...scheduleMethods),
     inbox: onUse(inbox, 'list', 'get', 'decide', 'watch'),
   };
