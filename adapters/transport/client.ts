@@ -29,7 +29,7 @@ import {
   type HeaderSource,
 } from './client/client-credentials.ts';
 import { parseEventId } from './client/follow.ts';
-import { type Watched, watchEvents, type WatchOptions } from './client/watch.ts';
+import { type Watched, watchEvents, type WatchOptions, watchStream } from './client/watch.ts';
 import {
   type RemoteApps,
   type RemoteAudit,
@@ -216,7 +216,7 @@ export function createClient(options: ClientOptions): Client {
     blobs: remoteBlobs(connection),
     chats: remoteChats(call),
     schedules: remoteSchedules(call),
-    inbox: remoteInbox(connection, call),
+    inbox: remoteInbox(call, (path, how) => watchStream(connection, path, how)),
     audit: remoteAudit(call),
     run: (request, { signal = never(), idempotencyKey = crypto.randomUUID() } = {}) =>
       startRun(connection, { request, idempotencyKey, signal }),

@@ -18,7 +18,7 @@ import { asksPrefix, settledChanges } from '../permission/waiting.ts';
 import { approvalsRequestedIn } from '../runtime/decided-calls.ts';
 import { readWhole } from '../runtime/open-chats.ts';
 import type { RuntimeParts } from '../runtime/run-context.ts';
-import type { InboxServices } from '../runtime/inbox.ts';
+import type { InboxServices } from '../runtime/run-methods.ts';
 import { runPrefix, type RunState } from '../runtime/run-record.ts';
 
 /** What became of it: `later` while the run that has asked is still under way. */

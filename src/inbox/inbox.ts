@@ -29,9 +29,8 @@ import {
   type InboxItem,
   type InboxQuery,
   type InboxResult,
-  type InboxServices,
 } from '../runtime/inbox.ts';
-import { decideOnCall } from '../runtime/run-methods.ts';
+import { decideOnCall, type InboxServices } from '../runtime/run-methods.ts';
 import type { RuntimeParts } from '../runtime/run-context.ts';
 import { answerServer } from '../runtime/mcp-operations.ts';
 import { goOnChange, goOnNow } from './go-on.ts';

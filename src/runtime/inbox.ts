@@ -5,10 +5,7 @@ import type { ErrorData } from '../base/errors.ts';
 import type { Page, PageOptions } from '../base/page.ts';
 import type { Principal } from '../base/principal.ts';
 import type { JsonSchema } from '../base/schema.ts';
-import type { Guard } from '../permission/guarded.ts';
 import type { WaitingFacts, WaitingSummary } from '../permission/waiting.ts';
-import type { RuntimeParts } from './run-context.ts';
-import type { HostedRuntime } from './runtime.ts';
 
 /** Something that waits for a person. */
 export interface InboxItem extends WaitingSummary {
@@ -121,19 +118,3 @@ export const InboxDecisions: v.GenericSchema<unknown, readonly InboxDecision[]> 
   v.minLength(1),
   v.maxLength(mostDecisions),
 );
-
-/** Loads the inbox: the core imports no optional room, the composition hands it in. */
-export type LoadInbox = () => Promise<{
-  readonly openInbox: (parts: RuntimeParts, services: InboxServices) => Inbox;
-  readonly wakeQuestion: (
-    parts: RuntimeParts,
-    services: InboxServices,
-    question: { readonly id: string; readonly at: number },
-  ) => Promise<boolean>;
-}>;
-
-/** What the inbox needs besides the parts of the runtime. */
-export interface InboxServices {
-  readonly guard: Guard;
-  readonly start: HostedRuntime['start'];
-}

@@ -25,8 +25,13 @@ import { createLiveTexts } from '../tools/agent-tool.ts';
 import { createRuns, type RunningAgent, type Runs, type RunsOptions } from './runs.ts';
 import { AgentProblems, problemOf } from './check-agents.ts';
 import { createReadiness } from './readiness.ts';
-import { createRequestRefusals, createRunMethods, type LoadForks } from './run-methods.ts';
-import type { InboxServices, LoadInbox } from './inbox.ts';
+import {
+  createRequestRefusals,
+  createRunMethods,
+  type InboxServices,
+  type LoadForks,
+  type LoadInbox,
+} from './run-methods.ts';
 import { createResolver, type Resolver } from './resolver.ts';
 import { createToolSets, type McpSource } from './tool-sets.ts';
 import type { RuntimeContent, RuntimeObservers, RuntimeOptions, RuntimeParts } from './run-context.ts';

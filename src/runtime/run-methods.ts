@@ -28,6 +28,7 @@ import type { RunRequest } from './run-request.ts';
 import { startRun } from './start-run.ts';
 import { parseSteeringMessage, runFollowsPlan } from './steering.ts';
 import type { Metrics } from '../base/metrics.ts';
+import type { Inbox } from './inbox.ts';
 import type { Change } from '../contracts/storage.ts';
 import type { Emit } from '../events/events.ts';
 import { summaryOf } from '../events/payload-summary.ts';
@@ -72,6 +73,22 @@ export type LoadForks = () => Promise<{
     options: ForkListOptions,
   ) => Promise<Page<ForkEntry>>;
 }>;
+
+/** Loads the inbox: the core imports no optional room, the composition hands it in. */
+export type LoadInbox = () => Promise<{
+  readonly openInbox: (parts: RuntimeParts, services: InboxServices) => Inbox;
+  readonly wakeQuestion: (
+    parts: RuntimeParts,
+    services: InboxServices,
+    question: { readonly id: string; readonly at: number },
+  ) => Promise<boolean>;
+}>;
+
+/** What the inbox needs besides the parts of the runtime. */
+export interface InboxServices {
+  readonly guard: Guard;
+  readonly start: HostedRuntime['start'];
+}
 
 /** Creates the methods. */
 export function createRunMethods(

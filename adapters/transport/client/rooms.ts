@@ -75,7 +75,6 @@ import {
   queryOf,
   resolvePath,
 } from './connection.ts';
-import { watchStream } from './watch.ts';
 import { readEvents } from './follow.ts';
 import { pauseMs, unexpected, unreachable } from './send.ts';
 
@@ -225,7 +224,16 @@ export interface RemoteInbox {
 }
 
 /** Returns the inbox of an endpoint. */
-export function remoteInbox(connection: Connection, call: Call): RemoteInbox {
+export function remoteInbox(
+  call: Call,
+  watch: (
+    path: string,
+    how: {
+      readonly signal?: AbortSignal | undefined;
+      readonly read: (type: string, data: object) => InboxChange | undefined;
+    },
+  ) => Promise<ReadableStream<InboxChange>>,
+): RemoteInbox {
   return {
     async list({ signal, before, ...query } = {}) {
       const until = before === undefined ? {} : { before: new Date(before).toISOString() };
@@ -235,8 +243,7 @@ export function remoteInbox(connection: Connection, call: Call): RemoteInbox {
     get: async (id, given) => itemOf(await call('GET /v1/inbox/:id', { id }, given)),
     decide: async (decisions, given) =>
       (await call('POST /v1/inbox/decisions', {}, { ...given, body: { decisions } })).results,
-    watch: ({ signal, of } = {}) =>
-      watchStream(connection, `/v1/inbox/stream${queryOf({ of })}`, { signal, read: changeOf }),
+    watch: ({ signal, of } = {}) => watch(`/v1/inbox/stream${queryOf({ of })}`, { signal, read: changeOf }),
   };
 }
 
