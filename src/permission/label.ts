@@ -141,7 +141,12 @@ export interface CallFacts {
 export function labelAt({ args }: Pick<CallFacts, 'args'>, pointer: string): Label {
   let label = trusted;
   for (const [at, each] of args) {
-    if (at === pointer || pointer.startsWith(`${at}/`) || at.startsWith(`${pointer}/`)) label = join(label, each);
+    if (overlaps(at, pointer)) label = join(label, each);
   }
   return label;
+}
+
+/** Whether one of two places in an input is the other, or within it. */
+export function overlaps(one: string, other: string): boolean {
+  return one === other || one.startsWith(`${other}/`) || other.startsWith(`${one}/`);
 }

@@ -9,6 +9,7 @@ import type { ArgumentFacts, Authorization, Authorize, CallContextFacts } from '
 import { compileCondition, type Finding, RuleCondition } from './rule-condition.ts';
 import type { Principal } from '../base/principal.ts';
 import { type ApprovalTerms, mostApprovers } from './authorize.ts';
+import { overlaps } from './label.ts';
 import { approverName, type OwnedRecord, owns } from './ownership.ts';
 
 const Name = v.pipe(v.string(), v.minLength(1), v.maxLength(300));
@@ -283,11 +284,6 @@ function compileFacts(
     const findings = tests.map((test) => test(input, facts));
     return findings.includes('unfit') ? 'unfit' : findings.includes('fails') ? 'fails' : 'holds';
   };
-}
-
-/** Whether one of two places in an input is the other, or within it. */
-function overlaps(one: string, other: string): boolean {
-  return one === other || one.startsWith(`${other}/`) || other.startsWith(`${one}/`);
 }
 
 function foundIf(holds: boolean): Finding {

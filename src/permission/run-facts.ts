@@ -19,10 +19,12 @@ import {
   labelAt,
   labelOf,
   narrow,
+  overlaps,
   type Readers,
   stricter,
   type Trust,
   trusted,
+  unlabelled,
 } from './label.ts';
 
 /** The parts of a definition that labels depend on. */
@@ -32,6 +34,7 @@ type Labelled = Pick<ToolDefinition, 'id' | 'type' | 'annotations' | 'reads' | '
 export class RunFacts {
   #read: Label;
   readonly #calls: Map<string, number>;
+  readonly #asked: Map<string, Label>;
   /** What the caller has said last: values in it are the caller's. */
   readonly #said: string;
   #words: string | undefined;
@@ -39,8 +42,10 @@ export class RunFacts {
   #isRecorded = false;
 
   constructor(
-    { read = trusted, calls = [], said = '', onGrown = () => undefined }: {
+    { read = trusted, calls = [], asked = [], said = '', onGrown = () => undefined }: {
       readonly read?: Label;
+      /** The calls that a person was asked about, with what had been read before them. */
+      readonly asked?: Iterable<readonly [toolCallId: string, read: Label]>;
       readonly calls?: Iterable<readonly [string, number]>;
       readonly said?: string;
       /** Is called when more was read than before. */
@@ -49,6 +54,7 @@ export class RunFacts {
   ) {
     this.#read = read;
     this.#calls = new Map(calls);
+    this.#asked = new Map(asked);
     this.#said = said;
     this.#onGrown = onGrown;
   }
@@ -75,6 +81,27 @@ export class RunFacts {
     this.#read = read;
     this.#isRecorded = true;
     this.#onGrown(this);
+  }
+
+  /** The calls that a person was asked about. */
+  get asked(): ReadonlyMap<string, Label> {
+    return this.#asked;
+  }
+
+  /** Remembers what was read before a call that a person is asked about: with other facts the answer is void. */
+  ask(toolCallId: string, read: Label): void {
+    this.#asked.set(toolCallId, read);
+    this.#onGrown(this);
+  }
+
+  /** What was read before the model wrote the call. */
+  readBefore(toolCallId: string): Label {
+    return this.#asked.get(toolCallId) ?? this.#read;
+  }
+
+  /** What was read before a call that a person was asked about in an earlier run; where that is not known, anybody's words. */
+  askedBefore(toolCallId: string): Label {
+    return this.#asked.get(toolCallId) ?? unlabelled;
   }
 
   /** Counts a call. */
@@ -182,6 +209,29 @@ export function contextFacts(call: FactsOfCall): CallContextFacts {
     destinations: Object.freeze(destinationsOf(definition, leaves)),
     planned: facts?.planned === true,
   });
+}
+
+/** Writes facts for an event: fields of the input by the sources of their values. Never a value, nor a name that a model has made. */
+export function noteOfFacts(
+  { read, readers, args, acts, leaks, destinations: to }: CallContextFacts,
+  fields: readonly string[],
+) {
+  const placeOf = (pointer: string): string => fields.find((field) => overlaps(field, pointer)) ?? '';
+  const places: Record<string, string[]> = {};
+  for (const [pointer, { from, narrow: isNarrow }] of Object.entries(args)) {
+    if (from.length === 0) continue;
+    const at = places[`${from.join(' ')}${isNarrow ? ' ?' : ''}`] ??= [];
+    if (!at.includes(placeOf(pointer))) at.push(placeOf(pointer));
+  }
+  const destinations = [...new Set(to.map(placeOf))];
+  return {
+    read: read.join(' '),
+    readers,
+    acts,
+    leaks,
+    ...(destinations.length > 0 && { to: JSON.stringify(destinations) }),
+    ...(Object.keys(places).length > 0 && { args: JSON.stringify(places) }),
+  };
 }
 
 /** The most leaves of which each has its own entry; those behind share that of the whole. */

@@ -33,6 +33,7 @@ export function openFacts(
   const said = chat.messages.findLast(({ role }) => role === 'user')?.parts ?? [];
   return new RunFacts({
     read: read.reduce(join),
+    asked: isKnown(chat.messages, known) ? (known?.asked ?? []).map(([id, label]) => [id, parseLabel(label)]) : [],
     calls: isSame ? callsIn(chat.messages.at(-1), toolSet, known) : [],
     said: said.map((part) => part.type === 'text' ? part.text : '').join('\n'),
     onGrown,
@@ -58,11 +59,13 @@ function callsIn(
 
 /** A run that goes on in the middle has read what its record says, also before it has an answer. */
 function labelOfAnswers(messages: readonly UIMessage[], known: ChatFacts | undefined): Label {
-  const answers = messages.filter(({ role }) => role !== 'user');
   const read = known ? parseLabel(known.read) : trusted;
-  if (answers.length === 0) return read;
-  const isKnown = known !== undefined && answers.every(({ id }) => known.messages.includes(id));
-  return isKnown ? read : join(read, unlabelled);
+  return isKnown(messages, known) ? read : join(read, unlabelled);
+}
+
+/** Whether the record names all answers. */
+function isKnown(messages: readonly UIMessage[], known: ChatFacts | undefined): boolean {
+  return messages.every(({ id, role }) => role === 'user' || known?.messages.includes(id) === true);
 }
 
 function filesIn(messages: readonly UIMessage[]): readonly Label[] {
@@ -77,10 +80,15 @@ function filesIn(messages: readonly UIMessage[]): readonly Label[] {
 
 /** Returns what is stored of a chat after a run, which writes the answer of this id. */
 export function chatFactsOf(
-  { read, calls }: RunFacts,
+  { read, calls, asked }: RunFacts,
   messages: readonly UIMessage[],
   answerId: string,
 ): ChatFacts {
   const ids = new Set([...messages.flatMap(({ id, role }) => role === 'user' ? [] : [id]), answerId]);
-  return { read, calls: [...calls], messages: [...ids].slice(-mostMessages) };
+  return {
+    read,
+    calls: [...calls],
+    ...(asked.size > 0 && { asked: [...asked] }),
+    messages: [...ids].slice(-mostMessages),
+  };
 }

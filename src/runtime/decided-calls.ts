@@ -4,8 +4,9 @@ import type { CallForApproval, RepeatedCall } from './run-context.ts';
 import { toData } from '../base/errors.ts';
 import type { UIMessage, UIMessageChunk } from '../contracts/ai-types.ts';
 import type { EarlierClaim, Interruption, Interruptions } from '../permission/interruption.ts';
-import { type ClaimHost, claimOn, earlierClaim, notApproved } from '../tools/call-approval.ts';
+import { type ClaimHost, claimOn, earlierClaim, notApproved, sourcesOf } from '../tools/call-approval.ts';
 import { outcomeChunks } from '../tools/call-ends.ts';
+import type { RunFacts } from '../permission/run-facts.ts';
 import type { RunCalls } from '../tools/run-calls.ts';
 import type { Tool, ToolOutcome } from '../tools/tool.ts';
 import { denied, leftWaiting, unknownOutcome, withError } from './model-messages.ts';
@@ -17,6 +18,7 @@ interface DecidingRun extends ClaimHost {
   readonly request: { readonly chat: { readonly id: string; readonly messages: readonly UIMessage[] } };
   readonly toolSet: { readonly tools: readonly Tool[] };
   readonly interruptions: Interruptions;
+  readonly facts: RunFacts;
 }
 
 /**
@@ -31,7 +33,7 @@ export async function spendApprovals(run: DecidingRun): Promise<readonly CallFor
     if (programs.of(toolCallId) !== undefined) continue; // the program spends it
     const tool = run.toolSet.tools.find(({ definition }) => definition.name === name);
     if (!tool) continue;
-    const about = [tool.definition, input];
+    const about = [tool.definition, input, ...sourcesOf(run.agent, run.facts.askedBefore(toolCallId))];
     const earlier = (): Promise<EarlierClaim> => earlierClaim(run, about);
     const decision = await run.interruptions.spend(approvalId, await claimOn(run, about), { by: run.runId, earlier });
     calls.push({ toolCallId, tool, input, decision, approvalId });

@@ -95,6 +95,8 @@ export interface ChatFacts {
   readonly read: Label;
   /** How often the run of the last answer has called each tool. */
   readonly calls: readonly (readonly [string, number])[];
+  /** The calls that a person was asked about, with what had been read before them. */
+  readonly asked?: readonly (readonly [toolCallId: string, read: Label])[];
   /** The answers that it is about. */
   readonly messages: readonly string[];
 }

@@ -356,8 +356,8 @@ export class Run implements RunContext {
   async #restore(
     record: PromptRecord | undefined,
   ): Promise<[readonly CallForApproval[], readonly UIMessage[], IssuedMetadata | undefined]> {
-    const { runId, agent, principal, request, interruptions, resolution: { toolSet } } = this;
-    const run = { runId, agent, principal, request, interruptions, toolSet };
+    const { runId, agent, principal, request, interruptions, facts, resolution: { toolSet } } = this;
+    const run = { runId, agent, principal, request, interruptions, facts, toolSet };
     const reading = [spendApprovals(run), endLeftCalls(run), this.#readIssued(record)] as const;
     const [spent, past, issued] = await Promise.all(reading).catch((error: unknown) => {
       throw toPinnaceError(error); // of the storage: no model was called yet

@@ -22,7 +22,8 @@ import type {
   UnspendableReason,
 } from '../permission/interruption.ts';
 import type { WaitingFacts } from '../permission/waiting.ts';
-import type { Trust } from '../permission/label.ts';
+import type { CallContextFacts } from '../contracts/authenticator.ts';
+import { type Label, overlaps, type Trust } from '../permission/label.ts';
 import { declaredFields, elementSchemas } from './input-fields.ts';
 import { previewLines, type ShownPreview } from './call-preview.ts';
 import type { Tool } from './tool.ts';
@@ -44,6 +45,8 @@ export interface CallDescription extends ShownPreview {
   /** Where the call goes, as the method and address of a request. */
   readonly target?: string;
   readonly fields: readonly CallFact[];
+  /** Who has written the call: the model itself, or its program. Present where fields say where they are from. */
+  readonly by?: CallOrigins['by'];
   /** Why a permission rule wants a person. */
   readonly rule?: string;
   /** Who decides in place of the owner. */
@@ -56,25 +59,31 @@ export interface CallDescription extends ShownPreview {
 export async function describeCall(
   { definition: { id, title, paramsSchema }, heading = title ?? `Call ${id}`, target }: Tool,
   input: unknown,
-  { rule, preview }: { readonly rule?: string | undefined; readonly preview?: ShownPreview | undefined } = {},
+  { rule, preview, origins }: {
+    readonly rule?: string | undefined;
+    readonly preview?: ShownPreview | undefined;
+    readonly origins?: CallOrigins | undefined;
+  } = {},
 ): Promise<CallDescription> {
+  const fields = await callFacts(input, paramsSchema);
   return {
     title: shownHead(heading, maxTitle, visible),
     tool: visible(title === undefined ? id : `${title} (${id})`),
     ...(target && { target: visible(target()) }),
     ...preview,
-    fields: await callFacts(input, paramsSchema),
+    fields: origins ? withOrigins(fields, origins) : fields,
+    ...(origins && { by: origins.by }),
     ...(rule !== undefined && { rule: visible(rule) }),
   };
 }
 
 /** The description as text. Every line starts with a fixed word or a quoted name, so no input can imitate another line. */
-export function describedText({ tool, target, fields, rule, ...preview }: CallDescription): string {
+export function describedText({ tool, target, fields, rule, by, ...preview }: CallDescription): string {
   return [
     `Call ${tool}`,
     ...(target === undefined ? [] : [target]),
     ...previewLines(preview),
-    ...factLines(fields),
+    ...factLines(fields, by),
     ...(rule === undefined ? [] : [`Rule: ${rule}`]),
   ].join('\n');
 }
@@ -98,6 +107,49 @@ interface CallFact {
   readonly shortened?: { readonly length: number; readonly sha256: string };
   /** The names and positions that lead to the value in the input. */
   readonly path: readonly (string | number)[];
+  /** The sources of others that it may be from; none: the user, or a program that has read nothing. Absent in an open agent. */
+  readonly from?: readonly string[];
+  /** It says where or to whom, and is from others. */
+  readonly destination?: true;
+  /** A program has stated it before it has read anything. */
+  readonly planned?: true;
+}
+
+/** Where the values of a call are from. */
+export interface CallOrigins {
+  readonly facts: CallContextFacts;
+  readonly by: 'model' | 'program';
+}
+
+/** Says of each field where it is from; destinations of others come first. */
+function withOrigins(fields: readonly CallFact[], { facts }: CallOrigins): readonly CallFact[] {
+  const { args, destinations, planned } = facts;
+  const marked = fields.map((field): CallFact => {
+    const at = field.path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+    const within = Object.entries(args).filter(([pointer]) => overlaps(pointer, at));
+    const from = [...new Set(within.flatMap(([, label]) => label.from))].toSorted();
+    const isDestination = from.length > 0 && destinations.some((pointer) => overlaps(pointer, at));
+    return {
+      ...field,
+      from,
+      ...(isDestination && { destination: true }),
+      ...(planned && from.length === 0 && { planned: true }),
+    };
+  });
+  return [...marked.filter(({ destination }) => destination), ...marked.filter(({ destination }) => !destination)];
+}
+
+/** What people read of where a value is from. Sources are ids of the host, never a tool's words. */
+export function originText({ from = [], planned, destination }: CallFact, by: CallOrigins['by']): string {
+  const names = from.map((source) => source === '*' ? 'a source that is not known' : source).join(', ');
+  const mark = destination ? 'destination of others, ' : '';
+  if (from.length > 0) return by === 'model' ? `${mark}the model, after reading ${names}` : `${mark}${names}`;
+  return planned || by === 'program' ? 'the plan of the agent' : 'you';
+}
+
+/** What a decision is bound to besides tool and input: the sources of the call. Nothing in an open agent, as before. */
+export function sourcesOf({ trust = 'open' }: Pick<Agent, 'trust'>, { from }: Label): readonly unknown[] {
+  return trust === 'open' ? [] : [{ from }];
 }
 
 /** How many lines the declared fields share, each of them having at least one, and how many the others share. */
@@ -124,10 +176,12 @@ export async function callFacts(input: unknown, schema: unknown): Promise<readon
 }
 
 /** The facts as text, one line each. */
-function factLines(facts: readonly CallFact[]): readonly string[] {
-  return facts.map(({ key, value, declared, shortened }) => {
+function factLines(facts: readonly CallFact[], by: CallDescription['by']): readonly string[] {
+  return facts.flatMap((fact) => {
+    const { key, value, declared, shortened } = fact;
     const cut = shortened ? `… (${shortened.length} characters, SHA-256 ${shortened.sha256})` : '';
-    return `${declared ? '' : 'Not declared: '}${key}: ${value}${cut}`;
+    const line = `${declared ? '' : 'Not declared: '}${key}: ${value}${cut}`;
+    return by ? [line, `From: ${originText(fact, by)}`] : [line];
   });
 }
 

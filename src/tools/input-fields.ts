@@ -216,6 +216,11 @@ function escaped(name: string): string {
   return bare.test(short) ? short : visible(JSON.stringify(short));
 }
 
+/** The JSON Pointers of the top-level fields that the schema declares. */
+export function declaredPlaces(schema: unknown): readonly string[] {
+  return declaredNames(schema).map((name) => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`);
+}
+
 function declaredNames(schema: unknown): readonly string[] {
   return [...declaredFields(schemasOf(schema), schema).fields.keys()];
 }

@@ -161,6 +161,7 @@ export class RunCalls {
     const { tool, toolCallId } = call;
     const { definition } = tool;
     const description = await call.describe();
+    call.asking();
     const asked = await this.#interrupt(call, 'approval', factsOf(tool, description)).catch(tooManyWaiting);
     if (asked instanceof PinnaceError) {
       const outcome = { ok: false as const, error: toData(asked) };
@@ -168,7 +169,8 @@ export class RunCalls {
     }
     const { id } = asked;
     const target = { type: 'tool', id: definition.id };
-    const payload = { runId: this.#run.runId, approvalId: id };
+    const why = description?.by && { rule: description.rule, ...call.factsNote() };
+    const payload = { runId: this.#run.runId, approvalId: id, ...why };
     this.#targets.spans.current.emit({ action: 'approval.request', target, status: 'ok', payload });
     const facts = description && { reason: describedText(description), approvalDescriptor: { ...description } };
     return { chunks: [{ type: 'tool-approval-request', approvalId: id, toolCallId, ...facts }] };
@@ -274,12 +276,12 @@ export class RunCalls {
   }
 
   async #interrupt(
-    { tool, input, preview, terms }: ToolCall,
+    { tool, input, preview, terms, sources }: ToolCall,
     kind: Interruption['kind'],
     facts: WaitingFacts,
   ): Promise<Interruption> {
     const { agent: { id: agentId }, principal, runId, interruptions, goesOn } = this.#run;
-    const claim = await claimOn(this.#run, [tool.definition, input]);
+    const claim = await claimOn(this.#run, [tool.definition, input, ...sources]);
     return await interruptions.open({
       ...claim,
       ...askedBy(principal, kind === 'approval' ? terms : {}),

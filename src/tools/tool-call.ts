@@ -24,7 +24,7 @@ import type { Agent, SecretRef } from '../base/schema.ts';
 import type { Secret } from '../base/secret.ts';
 import { loadOnce } from '../base/load-once.ts';
 import type { Authorize, CallContextFacts } from '../contracts/authenticator.ts';
-import type { ObservedEvent } from '../contracts/event-sink.ts';
+import type { ObservedEvent, SummaryValue } from '../contracts/event-sink.ts';
 import type { Interaction } from '../contracts/mcp/answers.ts';
 import type { SecretScope } from '../contracts/egress.ts';
 import type { Storage } from '../contracts/storage.ts';
@@ -35,13 +35,21 @@ import { type Span, type SpanContext, type SpanEnd, statusOfError } from '../eve
 import { withTenant } from '../log/cache-key.ts';
 import { takeToken } from '../log/rate-limit.ts';
 import type { ApprovalTerms } from '../permission/authorize.ts';
-import { type CallFacts, isUntrusted, join, type Label, trusted, unlabelled } from '../permission/label.ts';
-import { contextFacts, inputLabel, outputLabel, RunFacts } from '../permission/run-facts.ts';
+import {
+  type CallFacts,
+  highestTrust,
+  isUntrusted,
+  join,
+  type Label,
+  trusted,
+  unlabelled,
+} from '../permission/label.ts';
+import { contextFacts, inputLabel, noteOfFacts, outputLabel, RunFacts } from '../permission/run-facts.ts';
 import type { RunRedaction } from '../permission/redaction/run-redaction.ts';
-import { type CallDescription, describeCall } from './call-approval.ts';
+import { type CallDescription, describeCall, sourcesOf } from './call-approval.ts';
 import { previewCall, type TakenPreview } from './call-preview.ts';
 import { failureOf, leavesDoubt, mayAct, toolError } from './call-ends.ts';
-import { type InputSummary, inputSummary } from './input-fields.ts';
+import { declaredPlaces, type InputSummary, inputSummary } from './input-fields.ts';
 import { executeCall, type LentContext, prepareCall, type PreparedCall } from './invoke-tool.ts';
 import { codeRunId, type Slots } from './run-scope.ts';
 import type { Tool, ToolOutcome } from './tool.ts';
@@ -160,7 +168,7 @@ export class ToolCall {
     this.input = input;
     this.toolCallId = toolCallId;
     this.facts = facts;
-    this.#read = (host.facts ?? unknownFacts).read;
+    this.#read = (host.facts ?? unknownFacts).readBefore(toolCallId);
   }
 
   /** Whether a person has approved it. */
@@ -183,10 +191,26 @@ export class ToolCall {
     return await prepareCall(tool, input, caller);
   }
 
+  /** What a decision on the call is bound to besides tool and input; nothing in an open agent. */
+  get sources(): readonly unknown[] {
+    return sourcesOf(this.#host.agent, this.#read);
+  }
+
+  /** Lets the run remember that a person is asked. */
+  asking(): void {
+    if (this.sources.length > 0 && !this.facts) this.#host.facts?.ask(this.toolCallId, this.#read);
+  }
+
   /** Where the values of the call are from, and where they go. */
   contextFacts(): CallContextFacts {
     const { tool: { definition }, input, facts } = this;
     return contextFacts({ definition, input, facts, run: this.#host.facts ?? unknownFacts, read: this.#read });
+  }
+
+  /** The facts as events have them, so that rules can be tried on them later; nothing where nobody else has said anything. */
+  factsNote(): Readonly<Record<string, SummaryValue>> {
+    if (!this.#host.facts || (this.#read === trusted && !this.facts)) return {};
+    return noteOfFacts(this.contextFacts(), declaredPlaces(this.tool.definition.paramsSchema));
   }
 
   /** Describes the call to the person who must approve it; returns `undefined` where no approval is needed. */
@@ -199,7 +223,9 @@ export class ToolCall {
     const rule = reason === undefined ? undefined : redaction.text(reason);
     const preview = await this.#preview();
     this.preview = preview?.digest;
-    const given = { rule, preview: preview?.shown };
+    const isOpen = highestTrust(this.#host.agent.trust) === 'open';
+    const origins = isOpen ? undefined : { facts: this.contextFacts(), by: this.facts ? 'program' : 'model' } as const;
+    const given = { rule, preview: preview?.shown, origins };
     const description = await describeCall(this.tool, redaction.data(this.input), given);
     return { ...description, ...(approvers && { approvers }), ...(fourEyes && { fourEyes }) };
   }
@@ -228,7 +254,7 @@ export class ToolCall {
       action: 'tool.call',
       actor,
       target: { type: 'tool', id: tool.definition.id },
-      payload: () => ({ toolCallId: toolCallId.slice(0, 64), ...summaryOf() }),
+      payload: () => ({ toolCallId: toolCallId.slice(0, 64), ...summaryOf(), ...this.factsNote() }),
     });
     this.#host.facts?.count(tool.definition.id);
     const outcome = await this.#inTurn(terms, this.#span);

@@ -138,8 +138,13 @@ export const AskedCall = v.object({
       label: v.optional(v.string()),
       shortened: v.optional(v.object({ length: count, sha256: v.string() })),
       path: v.array(v.union([v.string(), v.number()])),
+      from: v.optional(v.array(v.string())),
+      destination: v.optional(v.literal(true)),
+      planned: v.optional(v.literal(true)),
     }),
   ),
+  /** Who has written the call; absent in open agents, whose fields do not say where they are from. */
+  by: v.optional(v.picklist(['model', 'program'])),
 });
 export type AskedCall = v.InferOutput<typeof AskedCall>;
 

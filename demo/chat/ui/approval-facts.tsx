@@ -48,7 +48,7 @@ export function ApprovalFacts({ id, approval, input }: ApprovalFactsProps): JSX.
       <Changes asked={asked} />
       {!isExact && shown.length > 0 && (
         <dl>
-          {shown.map((field, index) => <Field key={index} field={field} input={input} isPlain />)}
+          {shown.map((field, index) => <Field key={index} field={field} input={input} by={asked.by} isPlain />)}
         </dl>
       )}
       {asked.rule !== undefined && (
@@ -79,7 +79,7 @@ function Exact({ asked, input }: { readonly asked: AskedCall; readonly input: un
         </p>
       )}
       <dl>
-        {asked.fields.map((field, index) => <Field key={index} field={field} input={input} />)}
+        {asked.fields.map((field, index) => <Field key={index} field={field} input={input} by={asked.by} />)}
       </dl>
     </>
   );
@@ -117,11 +117,12 @@ function Changes({ asked: { changes = [], moreChanges = 0 } }: { readonly asked:
 interface FieldProps {
   readonly field: AskedCall['fields'][number];
   readonly input: unknown;
+  readonly by: AskedCall['by'];
   /** In a person's words: without quotation marks, under the title of the field. */
   readonly isPlain?: boolean;
 }
 
-function Field({ field, input, isPlain = false }: FieldProps): JSX.Element {
+function Field({ field, input, by, isPlain = false }: FieldProps): JSX.Element {
   const { key, value, declared, shortened, path, label } = field;
   const isOpen = useSignal(false);
   const id = useId();
@@ -137,6 +138,11 @@ function Field({ field, input, isPlain = false }: FieldProps): JSX.Element {
       </dt>
       <dd>
         <bdi>{isPlain ? plainValue(value) : value}</bdi>
+        {by && (
+          <small class='approval-from' data-testid='approval-from'>
+            {field.destination && <span class='chip'>Not from you</span>} from: {originText(field, by)}
+          </small>
+        )}
         {shortened && (
           <button
             type='button'
@@ -156,6 +162,13 @@ function Field({ field, input, isPlain = false }: FieldProps): JSX.Element {
       </dd>
     </div>
   );
+}
+
+/** The runtime says where a value is from; sources are ids of its records. */
+function originText({ from = [], planned }: FieldProps['field'], by: NonNullable<AskedCall['by']>): string {
+  const names = from.map((source) => source === '*' ? 'a source that is not known' : source).join(', ');
+  if (from.length > 0) return by === 'model' ? `the model, after reading ${names}` : names;
+  return planned || by === 'program' ? 'the plan of the agent' : 'you';
 }
 
 /** `noteId` -> `Note id`. The names are those of the tool's schema. */
