@@ -76,3 +76,6 @@ export async function waitAtMost(ms: number, work: Promise<unknown>): Promise<vo
     clearTimeout(timer);
   }
 }
+
+/** The cancel reason of a reader that will resume: the run continues for its grace (`Limits.detachGraceMs`). */
+export const comingBack = 'coming_back';

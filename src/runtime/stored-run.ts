@@ -1,5 +1,6 @@
 /** A stored run: its state, its events, and its end when the instance that executed it was lost. */
 
+import { comingBack } from '../base/until-aborted.ts';
 import type { UIMessageChunk } from '../contracts/ai-types.ts';
 import type { ErrorData, PinnaceError } from '../base/errors.ts';
 import type { Emit } from '../events/events.ts';
@@ -272,9 +273,6 @@ export function watchRun(runId: string, storage: Storage, onNews: () => void): (
     stop();
   };
 }
-
-/** The cancel reason of a reader that will resume: the run continues for its grace (`Limits.detachGraceMs`). */
-export const comingBack = 'coming_back';
 
 /** Returns the chunks that a cursor reads, on demand. Canceling closes the cursor and calls back, except with {@link comingBack}. */
 export function chunksOf(cursor: RunCursor, onCancel: () => void): ReadableStream<UIMessageChunk> {

@@ -1,8 +1,8 @@
 /** The transport of AI SDK chats that the clients of endpoints and of workers share. */
 
+import { comingBack } from '../../../src/base/until-aborted.ts';
 import type { ChatTransport, UIMessage, UIMessageChunk } from '../../../src/contracts/ai-types.ts';
 import type { RunRequestInput } from '../../../src/runtime/run-request.ts';
-import { comingBack } from '../../../src/runtime/stored-run.ts';
 import { chatRequest, type Decide, decideAnswered } from './chat-request.ts';
 
 export interface ChatDefaults {

@@ -1,5 +1,6 @@
 /** One run for the page: reads its stream into an answer, and can stop it. */
 
+import { comingBack } from '../../../src/base/until-aborted.ts';
 import { batch, type ReadonlySignal, signal } from '@preact/signals';
 import type { ConnectedRuntime } from '../../../adapters/transport/comlink.ts';
 import { type ErrorData, toData } from '../../../src/base/errors.ts';
@@ -7,7 +8,6 @@ import type { ChatTransport, UIMessage, UIMessageChunk } from '../../../src/cont
 import type { Decision } from '../../../src/permission/interruption.ts';
 import type { ForkOptions } from '../../../src/runtime/runtime.ts';
 import type { SteeringMessageInput } from '../../../src/runtime/steering.ts';
-import { comingBack } from '../../../src/runtime/stored-run.ts';
 import type { StoredAttachment } from '../../files/state/attached-file.ts';
 import { createFrameQueue, type Schedule } from '../../kit/hooks/frame-queue.ts';
 import type { AssistantMessage, Outcome } from './message.ts';
