@@ -28,7 +28,9 @@ export function openFacts(
   const isNote = (item: (typeof context)[number]): boolean =>
     toolSet.notes.includes(item) || toolSet.tools.some((tool) => tool.noteFor && tool.definition.id === item.source);
   const given = context.every(isNote) ? trusted : labelOf(['*'], 'tenant');
-  const read = [given, labelOfAnswers(chat.messages, known), ...filesIn(chat.messages)];
+  // The record of a run that goes on after its instance was lost is about its own answer.
+  const others = known && resumed?.recovered ? chat.messages.slice(0, -1) : chat.messages;
+  const read = [given, labelOfAnswers(others, known), ...filesIn(chat.messages)];
   const isSame = resumed !== undefined || continues !== undefined;
   const said = chat.messages.findLast(({ role }) => role === 'user')?.parts ?? [];
   return new RunFacts({

@@ -242,6 +242,8 @@ export class Run implements RunContext {
     const record = await resolution.prompts.catch(() => undefined); // as if it had expired: the run can do without
     this.#prompts = record;
     this.facts = openFacts(resolution, await this.#knownFacts(record), this.#noteFacts);
+    // Recorded also where it has read nothing, as a guarded one: an instance that goes on must know.
+    if (this.agent.trust === 'guarded') this.facts.add(trusted);
     const { agent, output, isEnough } = await this.#compose(record);
     const recovered = resumed?.recovered;
     const [spent, past, issued] = await this.#restore(record);
@@ -314,9 +316,12 @@ export class Run implements RunContext {
   async #knownFacts(record: PromptRecord | undefined): Promise<ChatFacts | undefined> {
     const { resolution: { resumed, request }, principal: { tenant, subject }, runtime: { storage } } = this;
     const parent = resumed?.claim?.state.parent;
-    if (!parent) return record?.facts;
-    const key = promptKey({ tenant, subject: parent.subject ?? subject }, parent.chatId);
+    if (!parent && !resumed) return record?.facts;
+    // A run that goes on was begun without its answer, which the record is about.
+    const { chatId, subject: owner = subject } = parent ?? { chatId: request.chat.id };
+    const key = promptKey({ tenant, subject: owner }, chatId);
     const found = await readPromptRecord(storage, key).catch(() => undefined); // then anybody has said it
+    if (!parent) return found?.facts;
     const read = join(parseLabel(found?.facts?.read), resumed.isEdited ? unlabelled : trusted);
     return { read, calls: [], messages: request.chat.messages.map(({ id }) => id) };
   }

@@ -81,7 +81,7 @@ function toolOf(
     description,
     annotations: { readOnlyHint: isRead },
     reads: isTrusted ? 'trusted' : 'untrusted',
-    ...(!isRead && { approval: 'rules', destinations: [...destinations] }),
+    ...(!isRead && { destinations: [...destinations] }),
     input: v.record(v.string(), v.string()),
     execute: (input) => {
       const call = { tool: id, input };

@@ -332,3 +332,48 @@ describe('the reader', () => {
     expect(model.calls.filter(({ prompt }) => JSON.stringify(prompt).includes(canary))).toHaveLength(1); // the reader's
   });
 });
+
+const follows = `const [mail] = [(await tools.list_mail({}))[0]];
+  const [text] = await tools.follow({ from: [mail.subject], why: 'The task is in the mail' });
+  await tools.send({ to: 'me@example.com', text });
+  return text;`;
+
+describe('follow', () => {
+  it('asks a person, who sees the text and where it is from; then the agent has read it, and each acting call asks', async () => {
+    const { runtime, sent, model } = guarded(follows, { acts: acts('send') });
+    const asked = await take(runtime);
+    expect(asked.chunks.find(({ type }) => type === 'tool-approval-request')).toMatchObject({
+      toolCallId: 'p/2',
+      reason: expect.stringContaining(canary),
+    });
+    expect(JSON.stringify(model.calls)).not.toContain(canary);
+    const second = await take(runtime, [await decideAll(runtime, asked)]);
+    expect(second.chunks.flatMap((chunk) => chunk.type === 'tool-approval-request' ? [chunk.toolCallId] : [])).toEqual([
+      'p/3',
+    ]);
+    expect(sent).toEqual([]);
+    const third = await take(runtime, [await decideAll(runtime, second)]);
+    expect(outputOf(third.message)).toBe(canary);
+    expect(sent).toEqual([{ to: 'me@example.com', text: canary }]);
+    expect(JSON.stringify(model.calls.at(-1)?.prompt)).toContain(canary);
+  });
+
+  it('is forbidden after a no: the agent reads nothing', async () => {
+    const { runtime, sent, model } = guarded(follows, { acts: acts('send') });
+    const asked = await take(runtime);
+    const { message } = await take(runtime, [await decideAll(runtime, asked, () => false)]);
+    expect(outputOf(message)).toMatchObject({ isError: true });
+    expect(sent).toEqual([]);
+    expect(JSON.stringify(model.calls)).not.toContain(canary);
+  });
+});
+
+describe('a guarded agent whose model has read a stranger', () => {
+  it('asks before each acting call of its programs', async () => {
+    const { runtime, sent } = guarded('await tools.send({ to: "me@example.com" });', { acts: acts('send') });
+    const file = { type: 'file' as const, mediaType: 'text/plain', url: `data:text/plain;base64,${btoa(canary)}` };
+    const asked = await take(runtime, [{ id: 'm1', role: 'user', parts: [{ type: 'text', text: 'Go' }, file] }]);
+    expect(sent).toEqual([]);
+    expect(asked.chunks.filter(({ type }) => type === 'tool-approval-request')).toHaveLength(1);
+  });
+});
