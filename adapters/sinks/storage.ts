@@ -5,7 +5,7 @@ import { type QueuedSink, queuedSink, type QueueOptions, queueOptions } from './
 
 /** A sink with the log that it writes. */
 export interface StorageSink extends QueuedSink {
-  /** Writes the waiting events before it lists or verifies. */
+  /** Writes the waiting events before it lists. */
   readonly log: EventBlocks;
 }
 
@@ -41,10 +41,6 @@ export function storageSink(
       async list(query) {
         await queued.flush();
         return await blocks.list(query);
-      },
-      async verify(options) {
-        await queued.flush();
-        return await blocks.verify(options);
       },
     },
   };

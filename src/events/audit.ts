@@ -6,13 +6,12 @@
 import { BoundedMap } from '../base/bounded-map.ts';
 import { checkKnownOptions, checkNames, optional } from '../base/check-options.ts';
 import { PinnaceError, toLoggable } from '../base/errors.ts';
-import { canonicalJson } from '../base/json.ts';
 import type { ObservedEvent, SummaryValue } from '../contracts/event-sink.ts';
 import type { Storage } from '../contracts/storage.ts';
 import { answeringStorage } from '../log/answering-storage.ts';
-import { createEventChain, type EventLogOptions } from './event-chain.ts';
+import { createEventRows, type EventLogOptions, openRecords } from './event-chain.ts';
 import { type EventChain, placesOf } from './event-query.ts';
-import type { Draft, Link, RecordForm, StoredEvent } from './event-records.ts';
+import { type Draft, hashOf, type LoggedEvent, type RecordForm } from './event-records.ts';
 import type { Emit } from './events.ts';
 import { createTimestamps } from './event-ring.ts';
 import { summaryOf } from './payload-summary.ts';
@@ -178,8 +177,7 @@ function unavailable(cause?: unknown): PinnaceError {
   );
 }
 
-/** An event with its number, and a hash over the one before and the event as canonical JSON (RFC 8785). */
-export interface LoggedEvent extends StoredEvent, Link {}
+export type { LoggedEvent } from './event-records.ts';
 
 /** A log of single events. */
 export type EventLog = EventChain<LoggedEvent>;
@@ -187,7 +185,14 @@ export type EventLog = EventChain<LoggedEvent>;
 /** Opens the log. All instances over one storage write one chain. */
 export function createEventLog(options: EventLogOptions): EventLog {
   checkNames('create the log', options, optional('storage', 'name', 'retentionMs'));
-  return createEventChain(oneByOne, options);
+  const chain = openRecords(oneByOne, options);
+  return {
+    ...createEventRows(chain),
+    async verify(how = {}) {
+      const { verifyChain } = await import('./verify-chain.ts'); // no run needs it: it is fetched with the first check
+      return await verifyChain(chain, how);
+    },
+  };
 }
 
 const oneByOne: RecordForm<LoggedEvent> = {
@@ -196,20 +201,16 @@ const oneByOne: RecordForm<LoggedEvent> = {
   most: 1,
   readAtOnce: 200,
   draft: (events) => events.map(draftOf),
-  eventsOf: (record) => [logged(record)],
-  textOf: (record) => canonicalJson(logged(record).event),
+  eventsOf: (value) => [value as LoggedEvent], // only made below
 };
 
-function logged(record: Link): LoggedEvent {
-  return record as LoggedEvent; // only made below
-}
-
 function draftOf(event: ObservedEvent): Draft {
-  const text = canonicalJson(event);
   return {
     count: 1,
     places: placesOf(event),
-    textAt: () => text,
-    recordOf: (seq, _text, { prevHash, hash }): LoggedEvent => ({ seq, event, prevHash, hash }),
+    async seal(seq, prevHash) {
+      const hash = await hashOf(prevHash, event);
+      return { value: { seq, event, prevHash, hash } satisfies LoggedEvent, hash };
+    },
   };
 }

@@ -1,6 +1,9 @@
 /**
- * An append-only chain of events with indexes: each record has the hash of the one before. The form of the records says how many
- * events each holds: one in `event-log.ts`, many in `event-blocks.ts`.
+ * Append-only logs of events with indexes. The form of the records says how many events each holds: one in the audit, where they are
+ * a chain of hashes, and many in the blocks of `createEventBlocks`.
+ *
+ * - All instances over one storage write one log: a commit behind an older head conflicts, and is made again with new numbers.
+ * - Head, records and index rows are one commit.
  */
 
 import { checkNames, optional } from '../base/check-options.ts';
@@ -8,22 +11,20 @@ import {
   type Bounds,
   createPlaces,
   type EventBlocks,
-  type EventChain,
   eventFields,
+  type EventRows,
   type Places,
 } from './event-query.ts';
 import {
   type Draft,
-  hashOf,
   type Head,
   headOf,
-  type Link,
   maxPlaces,
   numberOf,
   origin,
   type RecordForm,
-  type StoredChain,
   type StoredEvent,
+  type StoredRecords,
 } from './event-records.ts';
 import { PinnaceError } from '../base/errors.ts';
 import { loadOnce } from '../base/load-once.ts';
@@ -33,11 +34,11 @@ import { watchKey } from '../log/bulletin.ts';
 import { commitHead, type Head as StoredHead, readHead } from '../log/commits.ts';
 import { createBatches } from '../log/group-commit.ts';
 
-/** The options of a chain. */
+/** The options of a log. */
 export interface EventLogOptions {
   /** Where events are stored. */
   readonly storage: Storage & Partial<Watchable>;
-  /** Chains with different names in one storage are independent. */
+  /** Logs with different names in one storage are independent. */
   readonly name?: string;
   /** How long events are stored; without a limit when absent. */
   readonly retentionMs?: number | undefined;
@@ -49,44 +50,46 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-const loadList = /* @__PURE__ */ loadOnce(() => import('./list-events.ts')); // no run reads the chain
+const loadList = /* @__PURE__ */ loadOnce(() => import('./list-events.ts')); // no run reads a log
 
 const maxTries = 50;
 
-/** Opens a chain. All instances over one storage write the same one. */
-export function createEventChain<Kept extends StoredEvent>(
+/** Opens stored records. */
+export function openRecords<Kept extends StoredEvent>(
   form: RecordForm<Kept>,
   { storage, name = 'events', retentionMs }: EventLogOptions,
-): EventChain<Kept> {
+): WritableRecords<Kept> {
   const ttl = retentionMs === undefined ? {} : { ttlMs: retentionMs };
-  const chain: WritableChain<Kept> = { storage, prefix: [form.root, name], ttl, form, written: undefined };
-  const add = createBatches<Waiting>((queue) => appendGroup(chain, takeFitting(queue, ({ drafts }) => sizeOf(drafts))));
+  return { storage, prefix: [form.root, name], ttl, form, written: undefined };
+}
+
+/** Returns the log in these records. All instances over one storage write the same one. */
+export function createEventRows<Kept extends StoredEvent>(log: WritableRecords<Kept>): EventRows<Kept> {
+  const add = createBatches<Waiting>((queue) => appendGroup(log, takeFitting(queue, ({ drafts }) => sizeOf(drafts))));
   return {
     async append(events) {
       if (events.length === 0) return;
       const { promise, resolve, reject } = Promise.withResolvers<void>();
-      add({ drafts: form.draft(events), resolve, reject });
+      add({ drafts: log.form.draft(events), resolve, reject });
       await promise;
     },
     async list(query = {}) {
       const { listEvents } = await loadList();
-      return await listEvents(chain, query);
+      return await listEvents(log, query);
     },
-    bounds: () => readBounds(chain),
-    watch: (onNews) => watchKey(storage, [...chain.prefix, 'head'], onNews),
-    async verify(options = {}) {
-      const { verifyChain } = await import('./verify-chain.ts'); // no run needs it: it is fetched with the first check
-      return await verifyChain(chain, options);
-    },
+    bounds: () => readBounds(log),
+    watch: (onNews) => watchKey(log.storage, [...log.prefix, 'head'], onNews),
   };
 }
 
-interface WritableChain<Kept extends StoredEvent> extends StoredChain<Kept> {
+/** Records as one of their writers sees them. */
+export interface WritableRecords<Kept extends StoredEvent> extends StoredRecords<Kept> {
+  readonly storage: Storage & Partial<Watchable>;
   /** The head of this writer's last commit, which it need not read again. A commit behind an older head conflicts. */
   written: StoredHead<WrittenHead> | undefined;
 }
 
-async function readBounds({ storage, prefix, form }: StoredChain<StoredEvent>): Promise<Bounds> {
+async function readBounds({ storage, prefix, form }: StoredRecords<StoredEvent>): Promise<Bounds> {
   const { seq: last } = headOf(await storage.get([...prefix, 'head'])); // first: later events have higher numbers
   const [oldest] = await storage.list({ prefix: [...prefix, form.records], limit: 1 });
   return { first: oldest ? Math.min(numberOf(oldest), last + 1) : last + 1, last };
@@ -104,29 +107,29 @@ function takeFitting<T>(queue: T[], size: (item: T) => number): T[] {
   return queue.splice(0, end < 0 ? queue.length : end);
 }
 
-async function appendGroup(chain: WritableChain<StoredEvent>, group: readonly Waiting[]): Promise<void> {
+async function appendGroup(log: WritableRecords<StoredEvent>, group: readonly Waiting[]): Promise<void> {
   try {
     const drafts = group.flatMap((waiting) => waiting.drafts);
-    while (drafts.length > 0) await appendSome(chain, takeFitting(drafts, (draft) => sizeOf([draft])));
+    while (drafts.length > 0) await appendSome(log, takeFitting(drafts, (draft) => sizeOf([draft])));
     for (const { resolve } of group) resolve();
   } catch (error) {
     for (const { reject } of group) reject(error);
   }
 }
 
-async function appendSome(chain: WritableChain<StoredEvent>, drafts: readonly Draft[]): Promise<void> {
-  const { storage, prefix } = chain;
+async function appendSome(log: WritableRecords<StoredEvent>, drafts: readonly Draft[]): Promise<void> {
+  const { storage, prefix } = log;
   const key = [...prefix, 'head'];
   for (let tries = 0; tries < maxTries; tries++) {
-    const before = chain.written ?? await readHead<WrittenHead>(storage, key);
-    chain.written = undefined; // until this commit is known to be the last one
-    const { head, changes } = await link(chain, before?.value ?? origin, drafts);
+    const before = log.written ?? await readHead<WrittenHead>(storage, key);
+    log.written = undefined; // until this commit is known to be the last one
+    const { head, changes } = await link(log, before?.value ?? origin, drafts);
     const by = crypto.randomUUID(); // two instances may add the same event at the same time: only this differs
     const value = { ...head, by };
     const own = (stored: WrittenHead): boolean => stored.by === by;
     const result = await commitHead(storage, { key, value, before, changes, own });
     if (!result.ok) continue;
-    chain.written = { value, version: result.version };
+    log.written = { value, version: result.version };
     return;
   }
   throw new PinnaceError(
@@ -141,25 +144,24 @@ interface WrittenHead extends Head {
   readonly by?: string;
 }
 
-/** Numbers and hashes the records behind the head; returns their changes and the new head. */
-async function link({ prefix, ttl, form }: StoredChain<StoredEvent>, from: Head, drafts: readonly Draft[]) {
+/** Numbers the records behind the head; returns their changes and the new head. */
+async function link({ prefix, ttl, form }: StoredRecords<StoredEvent>, from: Head, drafts: readonly Draft[]) {
   let head = from;
   const changes: Change[] = [];
-  for (const { count, places, textAt, recordOf } of drafts) {
+  for (const { count, places, seal } of drafts) {
     const number = head.seq + 1;
-    const text = textAt(number);
-    const tie: Link = { prevHash: head.hash, hash: await hashOf(head.hash, text) };
-    changes.push({ key: prefix.concat(form.records, number), value: recordOf(number, text, tie), ...ttl });
+    const { value, hash } = await seal(number, head.hash);
+    changes.push({ key: prefix.concat(form.records, number), value, ...ttl });
     for (const place of places) changes.push({ key: prefix.concat(place, number), value: true, ...ttl });
-    head = { seq: head.seq + count, hash: tie.hash };
+    head = { seq: head.seq + count, hash };
   }
   return { head, changes };
 }
 
-/** Opens the log. All instances over one storage write one chain. Each `append` writes blocks of its own. */
+/** Opens the log. All instances over one storage write the same one. Each `append` writes blocks of its own. */
 export function createEventBlocks(options: EventLogOptions): EventBlocks {
   checkNames('create the log', options, optional('storage', 'name', 'retentionMs'));
-  return createEventChain(inBlocks, options);
+  return createEventRows(openRecords(inBlocks, options));
 }
 
 /** The most text of a block with several events: a query reads and parses whole blocks. */
@@ -167,9 +169,8 @@ const maxLength = 60_000;
 
 const maxEvents = 200;
 
-/** A stored block. Its text has the number of its first event, so that the hash covers it. */
-interface Block extends Link {
-  /** JSON: `{ seq, events }`. */
+interface Block {
+  /** JSON: `{ seq, events }`, with the number of the first event. */
   readonly text: string;
 }
 
@@ -179,13 +180,8 @@ const inBlocks: RecordForm<StoredEvent> = {
   most: maxEvents,
   readAtOnce: 20,
   draft: cutBlocks,
-  eventsOf: (record) => eventsOf(textOf(record)),
-  textOf,
+  eventsOf: (value) => eventsOf((value as Block).text), // only made below
 };
-
-function textOf(record: Link): string {
-  return (record as Block).text; // only made below
-}
 
 interface OpenBlock {
   readonly texts: string[];
@@ -218,12 +214,14 @@ function draftOf({ texts, places }: OpenBlock): Draft {
   return {
     count: texts.length,
     places: places.keys(),
-    textAt: (seq) => `{"seq":${seq},"events":[${events}]}`,
-    recordOf: (_seq, text, { prevHash, hash }): Block => ({ text, prevHash, hash }),
+    seal: (seq): { value: Block; hash: string } => ({
+      value: { text: `{"seq":${seq},"events":[${events}]}` },
+      hash: '',
+    }),
   };
 }
 
-/** A damaged text has no events: `verify` reports it. */
+/** A damaged text has no events. */
 function eventsOf(text: string): readonly StoredEvent[] {
   try {
     const { seq, events } = JSON.parse(text) as { seq: number; events: readonly ObservedEvent[] }; // as written

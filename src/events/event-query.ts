@@ -91,8 +91,8 @@ function indexed(value: string): string {
   return value.slice(0, 256).toWellFormed();
 }
 
-/** A chain of events. */
-export interface EventChain<Kept extends StoredEvent> {
+/** A log of events. */
+export interface EventRows<Kept extends StoredEvent> {
   /**
    * Adds events in this order, and resolves when they are stored. Calls at the same time share a commit. Rejects as the storage does,
    * and with `unavailable` when too many instances write at the same time; then none of these events is stored, or only the first
@@ -105,6 +105,10 @@ export interface EventChain<Kept extends StoredEvent> {
   bounds(): Promise<Bounds>;
   /** Calls back after events may have been added, here or elsewhere, until the returned function is called. */
   watch(onNews: () => void): () => void;
+}
+
+/** A log whose records are a chain of hashes. */
+export interface EventChain<Kept extends StoredEvent> extends EventRows<Kept> {
   /**
    * Reads the whole chain, from the oldest event that is stored, computes it again and compares its indexes. A writer of the storage
    * can also write another chain, or an older one: store the `head` of an earlier verification elsewhere, and pass it as `anchor`.
@@ -114,14 +118,14 @@ export interface EventChain<Kept extends StoredEvent> {
   verify(options?: VerifyOptions): Promise<Verification>;
 }
 
-/** The first and the last number of a chain. */
+/** The first and the last number of a log. */
 export interface Bounds {
   readonly first: number;
   readonly last: number;
 }
 
 /** A log of blocks. */
-export type EventBlocks = EventChain<StoredEvent>;
+export type EventBlocks = EventRows<StoredEvent>;
 
 /**
  * Stores the events of each tenant in a log of its own, which all instances over the same storage write. Events without a tenant are
@@ -140,7 +144,7 @@ export interface Verification extends Partial<Break> {
   readonly checked: number;
   /** The current end of the chain: store it elsewhere and pass it as `anchor` later. */
   readonly head: ChainAnchor;
-  /** The number of the event where the chain is broken; where one record has several, of the first. 0: an index row without a number. */
+  /** The number of the event where the chain is broken. 0: an index row without a number. */
   readonly brokenAt?: number;
   /** Present where the chain is broken. */
   readonly reason?: BreakReason;

@@ -1,7 +1,8 @@
-/** How the events of a chain are stored: a head, and records that each have the hash of the one before. */
+/** How events are stored: a head, and records. In a chain, which the audit is, each record has the hash of the one before. */
 
 import type { Key } from '../base/key.ts';
 import { sha256OfText } from '../base/hash.ts';
+import { canonicalJson } from '../base/json.ts';
 import type { ObservedEvent } from '../contracts/event-sink.ts';
 import type { Entry, Storage } from '../contracts/storage.ts';
 
@@ -12,23 +13,27 @@ export interface StoredEvent {
   readonly event: ObservedEvent;
 }
 
-/** Links a record to the one before. */
-export interface Link {
+/** An event with its number, and a hash over the one before and the event as canonical JSON (RFC 8785). */
+export interface LoggedEvent extends StoredEvent {
   /** The hash of the record before; for the first, 64 zeros. */
   readonly prevHash: string;
-  /** SHA-256 over `prevHash`, a line feed and the text of the record, as hexadecimal digits. */
+  /** SHA-256 over `prevHash`, a line feed and the text of the event, as hexadecimal digits. */
   readonly hash: string;
 }
 
 /** A record before it has a number. */
 export interface Draft {
+  /** Its number of events. */
   readonly count: number;
   /** Its index rows, at most {@link maxPlaces}. */
   readonly places: readonly Key[];
-  /** Its text, when its first event has this number. */
-  readonly textAt: (seq: number) => string;
-  /** The stored value. */
-  readonly recordOf: (seq: number, text: string, link: Link) => Link;
+  /** Returns the stored value, when its first event has this number, and its hash; the hash is empty outside of chains. */
+  readonly seal: (seq: number, prevHash: string) => Sealed | Promise<Sealed>;
+}
+
+interface Sealed {
+  readonly value: object;
+  readonly hash: string;
 }
 
 export interface RecordForm<Kept extends StoredEvent> {
@@ -41,13 +46,11 @@ export interface RecordForm<Kept extends StoredEvent> {
   /** How many records are read at a time. */
   readonly readAtOnce: number;
   readonly draft: (events: readonly ObservedEvent[]) => readonly Draft[];
-  /** Reads the events of a record, whose hash may not be checked yet. */
-  readonly eventsOf: (record: Link) => readonly Kept[];
-  /** Returns the text of a record, to be hashed again. */
-  readonly textOf: (record: Link) => string;
+  /** Reads the events of a stored value. */
+  readonly eventsOf: (value: unknown) => readonly Kept[];
 }
 
-export interface StoredChain<Kept extends StoredEvent> {
+export interface StoredRecords<Kept extends StoredEvent> {
   readonly storage: Storage;
   readonly prefix: Key;
   readonly ttl: { readonly ttlMs?: number };
@@ -57,22 +60,16 @@ export interface StoredChain<Kept extends StoredEvent> {
 /** The most index rows of a record: a commit takes 100 changes, among them the head and the record itself. */
 export const maxPlaces = 98;
 
-/** The end of a chain: the number of its last event, and the hash of its last record. */
+/** The end of the records: the number of the last event, and the hash of the last record in a chain. */
 export interface Head {
   readonly seq: number;
   readonly hash: string;
 }
 
-/** The start of every chain. */
 export const origin: Head = { seq: 0, hash: '0'.repeat(64) };
 
-/** Reads the end of a chain. */
 export function headOf(entry: Entry | undefined): Head {
-  return entry ? entry.value as Head : origin; // only the chain writes it
-}
-
-export function linkOf({ value }: Entry): Link {
-  return value as Link; // only the chain writes it, and `verifyChain` reports changes
+  return entry ? entry.value as Head : origin; // only the log writes it
 }
 
 /** The number of the first event of a record, or of the record that an index row names. */
@@ -80,6 +77,6 @@ export function numberOf({ key }: Entry): number {
   return Number(key.at(-1));
 }
 
-export function hashOf(prevHash: string, text: string): string | Promise<string> {
-  return sha256OfText(`${prevHash}\n${text}`);
+export function hashOf(prevHash: string, event: ObservedEvent): string | Promise<string> {
+  return sha256OfText(`${prevHash}\n${canonicalJson(event)}`);
 }

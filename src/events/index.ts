@@ -1,4 +1,4 @@
-/** `pinnace/events`: events as they happen, event logs in a hash chain, and their verification. */
+/** `pinnace/events`: events as they happen, event logs, and the verification of the audit. */
 
 export { type Audit, type AuditOptions, createAudit } from './audit.ts';
 export { createEventBlocks } from './event-chain.ts';

@@ -1,7 +1,7 @@
-/** Lists the events of a chain that match a query, page by page. */
+/** Lists the events of a log that match a query, page by page. */
 
 import { type EventQuery, matchesQuery, placeFor } from './event-query.ts';
-import { headOf, linkOf, numberOf, type StoredChain, type StoredEvent } from './event-records.ts';
+import { headOf, numberOf, type StoredEvent, type StoredRecords } from './event-records.ts';
 import { limitOf, type Page, pageNumber, readPagePlace, writePageToken } from '../base/page.ts';
 
 /** Where a page starts: in the records behind number `record`, with the events behind number `seq`. */
@@ -12,7 +12,7 @@ interface Start {
 
 /** Returns a page. @throws PinnaceError `invalid_argument` for an invalid limit or page token. */
 export async function listEvents<Kept extends StoredEvent>(
-  chain: StoredChain<Kept>,
+  log: StoredRecords<Kept>,
   query: EventQuery,
 ): Promise<Page<Kept>> {
   const { pageToken, limit: _, ...wanted } = query;
@@ -20,10 +20,10 @@ export async function listEvents<Kept extends StoredEvent>(
   const filter = Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== undefined));
   const start = pageToken === undefined ? undefined : await readPagePlace(filter, pageToken, parseStart);
   const behind = Math.max(start?.seq ?? 0, query.after ?? 0);
-  let after = start ? start.record : Math.max(await lastBefore(chain, query.from), await lastWhole(chain, query.after));
+  let after = start ? start.record : Math.max(await lastBefore(log, query.from), await lastWhole(log, query.after));
   const items: Kept[] = [];
   for (;;) {
-    const { records, last } = await readSome(chain, query, after);
+    const { records, last } = await readSome(log, query, after);
     for (const { number, events } of records) {
       for (const stored of events) {
         if (stored.seq <= behind || !matchesQuery(stored.event, query)) continue;
@@ -52,7 +52,7 @@ interface Some<Kept extends StoredEvent> {
 
 /** Reads records behind `after`, by the index of the query's most selective field. */
 async function readSome<Kept extends StoredEvent>(
-  { storage, prefix, form: { records: name, readAtOnce, eventsOf } }: StoredChain<Kept>,
+  { storage, prefix, form: { records: name, readAtOnce, eventsOf } }: StoredRecords<Kept>,
   query: EventQuery,
   after: number,
 ): Promise<Some<Kept>> {
@@ -62,16 +62,14 @@ async function readSome<Kept extends StoredEvent>(
   const entries = place
     ? await Promise.all(page.map((entry) => storage.get([...prefix, name, numberOf(entry)])))
     : page;
-  const records = entries.flatMap((entry) =>
-    entry ? [{ number: numberOf(entry), events: eventsOf(linkOf(entry)) }] : []
-  );
+  const records = entries.flatMap((entry) => entry ? [{ number: numberOf(entry), events: eventsOf(entry.value) }] : []);
   const last = page.at(-1);
   return { records, last: last && page.length === readAtOnce ? numberOf(last) : undefined };
 }
 
 /** A number that no record crosses: the records behind it have all events behind `seq`. */
 async function lastWhole<Kept extends StoredEvent>(
-  { storage, prefix, form }: StoredChain<Kept>,
+  { storage, prefix, form }: StoredRecords<Kept>,
   seq: number | undefined,
 ): Promise<number> {
   if (seq === undefined || seq === 0) return 0;
@@ -86,7 +84,7 @@ const skewMs = 60_000;
 
 /** The number of the last record that is too old: times grow with numbers, except for the skew. */
 async function lastBefore<Kept extends StoredEvent>(
-  { storage, prefix, form }: StoredChain<Kept>,
+  { storage, prefix, form }: StoredRecords<Kept>,
   time: number | undefined,
 ): Promise<number> {
   if (time === undefined) return 0;
@@ -97,7 +95,7 @@ async function lastBefore<Kept extends StoredEvent>(
     const middle = Math.ceil((low + high) / 2);
     // A record is named by its first event: the next one is at this number, or behind it.
     const [next] = await storage.list({ prefix: records, after: [...records, middle - 1], limit: 1 });
-    const newest = next && form.eventsOf(linkOf(next)).at(-1);
+    const newest = next && form.eventsOf(next.value).at(-1);
     const isOlder = next && newest && Date.parse(newest.event.timestamp) < time - skewMs;
     if (isOlder) low = numberOf(next);
     else high = middle - 1;

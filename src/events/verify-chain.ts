@@ -3,24 +3,17 @@
 import {
   type Break,
   type ChainAnchor,
-  createPlaces,
   eventFields,
+  placesOf,
   type Verification,
   type VerifyOptions,
 } from './event-query.ts';
 import { PinnaceError } from '../base/errors.ts';
 import type { Key } from '../base/key.ts';
 import type { Entry } from '../contracts/storage.ts';
-import {
-  hashOf,
-  type Head,
-  headOf,
-  linkOf,
-  numberOf,
-  origin,
-  type StoredChain,
-  type StoredEvent,
-} from './event-records.ts';
+import { hashOf, type Head, headOf, type LoggedEvent, numberOf, origin, type StoredRecords } from './event-records.ts';
+
+type StoredChain = StoredRecords<LoggedEvent>;
 
 interface Walk extends VerifyOptions {
   readonly head: Head;
@@ -42,7 +35,7 @@ interface Walked {
  *
  * @throws PinnaceError `invalid_argument` for an anchor that no chain can have.
  */
-export async function verifyChain(chain: StoredChain<StoredEvent>, options: VerifyOptions): Promise<Verification> {
+export async function verifyChain(chain: StoredChain, options: VerifyOptions): Promise<Verification> {
   const { signal, anchor } = options;
   if (anchor) checkAnchor(anchor);
   const head = await readHead(chain);
@@ -72,12 +65,12 @@ function isHead(value: Partial<Head> | null): value is Head {
 }
 
 /** Stored heads have more fields, which are not the caller's. What is not a head is before all entries, and matches none. */
-async function readHead({ storage, prefix }: StoredChain<StoredEvent>): Promise<Head> {
+async function readHead({ storage, prefix }: StoredChain): Promise<Head> {
   const head = headOf(await storage.get([...prefix, 'head']));
   return isHead(head) ? { seq: head.seq, hash: head.hash } : { seq: 0, hash: '' };
 }
 
-async function walk(chain: StoredChain<StoredEvent>, options: Walk): Promise<Walked> {
+async function walk(chain: StoredChain, options: Walk): Promise<Walked> {
   const { storage, prefix, ttl, form: { records: name, readAtOnce } } = chain;
   const prefixOfRecords = [...prefix, name];
   const first = ttl.ttlMs === undefined ? origin : undefined; // else the beginning may have expired
@@ -94,7 +87,7 @@ async function walk(chain: StoredChain<StoredEvent>, options: Walk): Promise<Wal
 }
 
 async function walkPage(
-  chain: StoredChain<StoredEvent>,
+  chain: StoredChain,
   page: readonly Entry[],
   { head, anchor, signal, walked }: Walk & { readonly walked: Walked },
 ): Promise<Walked> {
@@ -105,11 +98,11 @@ async function walkPage(
       broken = await beyondBreak(chain, entry);
       break;
     }
-    const record = readRecord(chain, entry);
+    const record = readRecord(entry);
     const before = end ?? startOf(record);
     broken = await entryBreak(record, { number: numberOf(entry), before });
     if (broken || !record || !before) break;
-    const next = { seq: before.seq + record.count, hash: record.hash };
+    const next = { seq: record.number, hash: record.hash };
     broken = anchorBreak(anchor, { before, end: next });
     if (broken) break;
     records.push(record);
@@ -119,13 +112,13 @@ async function walkPage(
   const unindexed = await findUnindexed(chain, records, signal);
   if (unindexed !== undefined) broken = { brokenAt: unindexed, reason: 'index_missing' };
   const counted = records.filter(({ number }) => unindexed === undefined || number < unindexed);
-  const checked = walked.checked + counted.reduce((sum, { count }) => sum + count, 0);
+  const checked = walked.checked + counted.length;
   const rows = walked.rows + records.reduce((sum, { places }) => sum + places.length, 0);
   return { checked, rows, start, end, broken };
 }
 
 /** A commit writes entry and head together: the head that is read after the entry is at the entry, or behind it. */
-async function beyondBreak(chain: StoredChain<StoredEvent>, entry: Entry): Promise<Break | undefined> {
+async function beyondBreak(chain: StoredChain, entry: Entry): Promise<Break | undefined> {
   const { seq } = await readHead(chain);
   return seq >= numberOf(entry) ? undefined : { brokenAt: numberOf(entry), reason: 'entries_beyond_head' };
 }
@@ -143,19 +136,17 @@ async function entryBreak(
   const brokenAt = before ? before.seq + 1 : number || 0; // a key may have been written without a number
   if (before && number > brokenAt) return { brokenAt, reason: 'entry_missing' };
   const isNext = record && number === brokenAt && record.prevHash === before?.hash;
-  if (isNext && record.hash === await hashOf(record.prevHash, record.text)) return undefined;
+  if (isNext && record.hash === await hashOf(record.prevHash, record.event)) return undefined;
   return { brokenAt, reason: 'entry_mismatch' };
 }
 
-/** Only the end of a record has a hash: an anchor inside one is not of this chain. */
 function anchorBreak(
   anchor: ChainAnchor | undefined,
   { before, end }: { readonly before: Head; readonly end: Head },
 ): Break | undefined {
   if (!anchor || anchor.seq < before.seq || anchor.seq > end.seq) return undefined;
   const there = anchor.seq === before.seq ? before : end;
-  const isSame = there.seq === anchor.seq && there.hash === anchor.hash;
-  return isSame ? undefined : { brokenAt: anchor.seq, reason: 'anchor_mismatch' };
+  return there.hash === anchor.hash ? undefined : { brokenAt: anchor.seq, reason: 'anchor_mismatch' };
 }
 
 function endBreak({ end: last }: Walked, { head, anchor }: Walk): Break | undefined {
@@ -177,8 +168,8 @@ interface PlaceRows {
 }
 
 /** Returns the number of the first of these consecutive records that lacks an index row. */
-export async function findUnindexed(
-  chain: StoredChain<StoredEvent>,
+async function findUnindexed(
+  chain: StoredChain,
   records: readonly CheckedRecord[],
   signal: AbortSignal | undefined,
 ): Promise<number | undefined> {
@@ -207,7 +198,7 @@ function rowsByPlace(records: readonly CheckedRecord[]): Iterable<PlaceRows> {
 
 /** One list covers a place when nothing is wrong. */
 async function findMissing(
-  { storage, prefix, form }: StoredChain<StoredEvent>,
+  { storage, prefix, form }: StoredChain,
   { place, numbers }: PlaceRows,
 ): Promise<number | undefined> {
   const keys = [...prefix, ...place];
@@ -222,7 +213,7 @@ async function findMissing(
   return undefined;
 }
 
-export interface ExpectedRows {
+interface ExpectedRows {
   /** The number of the oldest record that was checked. */
   readonly first: number;
   /** The number of the last event that was checked. */
@@ -236,8 +227,8 @@ export interface ExpectedRows {
  * Returns the least number in an index row whose record does not exist or does not match; 0 where a row has no number. All records
  * up to `last` must have their rows, so that an equal count proves that there are no others.
  */
-export async function findStray(
-  chain: StoredChain<StoredEvent>,
+async function findStray(
+  chain: StoredChain,
   { first, last, count, signal }: ExpectedRows,
 ): Promise<number | undefined> {
   let found = 0;
@@ -253,12 +244,12 @@ export async function findStray(
 }
 
 /** While the oldest record is stored none has expired, and rows cannot have expired in place of strays. */
-async function isStored({ storage, prefix, form }: StoredChain<StoredEvent>, number: number): Promise<boolean> {
+async function isStored({ storage, prefix, form }: StoredChain, number: number): Promise<boolean> {
   return await storage.get([...prefix, form.records, number]) !== undefined;
 }
 
 async function* readRows(
-  { storage, prefix }: StoredChain<StoredEvent>,
+  { storage, prefix }: StoredChain,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<readonly Entry[], void> {
   for (const field of eventFields) {
@@ -272,7 +263,7 @@ async function* readRows(
   }
 }
 
-async function leastStray(chain: StoredChain<StoredEvent>, rows: readonly Entry[]): Promise<number | undefined> {
+async function leastStray(chain: StoredChain, rows: readonly Entry[]): Promise<number | undefined> {
   let stray: number | undefined;
   for (let at = 0; at < rows.length; at += readsAtOnce) {
     const some = rows.slice(at, at + readsAtOnce);
@@ -282,14 +273,14 @@ async function leastStray(chain: StoredChain<StoredEvent>, rows: readonly Entry[
   return stray;
 }
 
-async function isStray(chain: StoredChain<StoredEvent>, row: Entry): Promise<boolean> {
+async function isStray(chain: StoredChain, row: Entry): Promise<boolean> {
   const { storage, prefix, form } = chain;
   const number = seqOf(row);
   if (number === 0 || row.key.length !== prefix.length + 3) return true;
   const entry = await storage.get([...prefix, form.records, number]);
   if (!entry) return await storage.get(row.key) !== undefined; // unless both have just expired
   const place = JSON.stringify(row.key.slice(prefix.length, -1));
-  return !readRecord(chain, entry)?.places.some((known) => JSON.stringify(known) === place);
+  return !readRecord(entry)?.places.some((known) => JSON.stringify(known) === place);
 }
 
 function seqOf({ key }: Entry): number {
@@ -303,27 +294,19 @@ function least(...numbers: readonly (number | undefined)[]): number | undefined 
 }
 
 /** What verification compares. Its hash is not checked yet. */
-export interface CheckedRecord {
+interface CheckedRecord extends Pick<LoggedEvent, 'event' | 'prevHash' | 'hash'> {
+  /** The number in its key. */
   readonly number: number;
-  readonly count: number;
-  readonly prevHash: string;
-  readonly hash: string;
-  readonly text: string;
   /** The ends of the keys of its index rows, without the number. */
   readonly places: readonly Key[];
 }
 
-/** Reads a record; returns `undefined` for a value that is not a record, or whose events have other numbers than its key. */
-export function readRecord({ form }: StoredChain<StoredEvent>, entry: Entry): CheckedRecord | undefined {
+/** Reads a record; returns `undefined` for a value that is not a record, or that has another number than its key. */
+function readRecord(entry: Entry): CheckedRecord | undefined {
   const number = numberOf(entry);
   try {
-    const record = linkOf(entry);
-    const { prevHash, hash } = record;
-    const events = form.eventsOf(record);
-    if (events.length === 0 || events.some(({ seq }, i) => seq !== number + i)) return undefined;
-    const places = createPlaces();
-    for (const { event } of events) places.add(event);
-    return { number, count: events.length, prevHash, hash, text: form.textOf(record), places: places.keys() };
+    const { seq, event, prevHash, hash } = entry.value as LoggedEvent; // only the audit writes it; a changed one is reported
+    return seq === number ? { number, event, prevHash, hash, places: placesOf(event) } : undefined;
   } catch {
     return undefined; // a changed value can have any shape
   }

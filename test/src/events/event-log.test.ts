@@ -89,4 +89,19 @@ describe('createEventLog', () => {
     const { items } = await log.list({ limit: 2, pageToken: btoa(JSON.stringify({ q, a: '2' })) });
     expect(items.map(({ seq }) => seq)).toEqual([3]);
   });
+
+  it('stops checking with the signal', async () => {
+    const log = createEventLog({ storage: memoryStorage() });
+    await log.append([at(0)]);
+    await expect(log.verify({ signal: AbortSignal.abort('enough') })).rejects.toBe('enough');
+  });
+
+  it('sees that all was taken out', async () => {
+    const storage = memoryStorage();
+    const log = createEventLog({ storage });
+    await log.append([at(0), at(1)]);
+    const kept = await storage.list({ prefix: ['event-log', 'events', 'event'], limit: 10 });
+    await storage.commit(kept.map(({ key }) => ({ key })));
+    expect(await log.verify()).toMatchObject({ ok: false, checked: 0, brokenAt: 1 });
+  });
 });

@@ -1,21 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
-import { createEventBlocks, createEventLog } from '../../../src/events/index.ts';
+import { createEventLog } from '../../../src/events/index.ts';
 import type { Storage } from '../../../src/index.ts';
 import { at, start } from '../../fixtures/kept-events.ts';
 
 const zeros = '0'.repeat(64);
+const prefix = ['event-log', 'events'];
 
-describe.each([
-  ['createEventLog', createEventLog, ['event-log', 'events'], 'event'],
-  ['createEventBlocks', createEventBlocks, ['event-blocks', 'events'], 'block'],
-])('verify of %s', (_name, create, prefix, records) => {
+describe('verify of createEventLog', () => {
   const tool = (id: string) => ({ target: { type: 'tool', id } });
 
   /** A chain of five records; the event of record 3 alone has the target `sub`. */
   async function setup() {
     const storage = memoryStorage();
-    const log = create({ storage });
+    const log = createEventLog({ storage });
     for (const ms of [0, 1]) await log.append([at(ms)]);
     const { head: early } = await log.verify();
     for (const ms of [2, 3, 4]) await log.append([at(ms, ms === 2 ? tool('sub') : {})]);
@@ -35,7 +33,7 @@ describe.each([
 
   it('returns the origin as the head of an empty chain', async () => {
     const head = { seq: 0, hash: zeros };
-    const log = create({ storage: memoryStorage() });
+    const log = createEventLog({ storage: memoryStorage() });
     expect(await log.verify({ anchor: head })).toEqual({ ok: true, checked: 0, head });
   });
 
@@ -101,7 +99,7 @@ describe.each([
 
   it('reports index rows that a rolled-back chain left behind', async () => {
     const { storage, log, early, headKey } = await setup();
-    const left = [3, 4, 5].map((seq) => ({ key: [...prefix, records, seq] }));
+    const left = [3, 4, 5].map((seq) => ({ key: [...prefix, 'event', seq] }));
     await storage.commit([{ key: headKey, value: early }, ...left]);
     expect(await log.verify()).toMatchObject({ ok: false, brokenAt: 3, reason: 'index_mismatch' });
   });
@@ -114,7 +112,7 @@ describe.each([
 
   it('reports an entry that was removed, and one whose value is not an entry', async () => {
     const { storage, log } = await setup();
-    const key = [...prefix, records, 3];
+    const key = [...prefix, 'event', 3];
     await storage.commit([{ key, value: null }]);
     expect(await log.verify()).toMatchObject({ ok: false, checked: 2, brokenAt: 3, reason: 'entry_mismatch' });
     await storage.commit([{ key }]);
@@ -124,7 +122,7 @@ describe.each([
   it('reports a chain that was rolled back consistently only against an anchor', async () => {
     const { log } = await setup();
     const { head: anchor } = await log.verify();
-    const older = create({ storage: memoryStorage() });
+    const older = createEventLog({ storage: memoryStorage() });
     for (const ms of [0, 1]) await older.append([at(ms)]);
     const { head } = await older.verify();
     expect(await older.verify()).toEqual({ ok: true, checked: 2, head });
@@ -155,7 +153,7 @@ describe.each([
 
   it('passes a chain of many pages, and finds one deleted row and one forged row in it', async () => {
     const storage = memoryStorage();
-    const log = create({ storage });
+    const log = createEventLog({ storage });
     for (let ms = 0; ms < 450; ms += 5) {
       await log.append([0, 1, 2, 3, 4].map((more) => at(ms + more, tool(`tool-${ms % 7}`))));
     }
@@ -175,7 +173,7 @@ describe.each([
       get: (key) => (reads++, storage.get(key)),
       list: (options) => (reads++, storage.list(options)),
     };
-    const log = create({ storage: counting });
+    const log = createEventLog({ storage: counting });
     for (let ms = 0; ms < 400; ms += 20) await log.append(Array.from({ length: 20 }, (_, more) => at(ms + more)));
     reads = 0;
     expect(await log.verify()).toMatchObject({ ok: true, checked: 400 });
@@ -184,7 +182,7 @@ describe.each([
 
   it('passes a chain that grows while it is read', async () => {
     const storage = memoryStorage();
-    const writer = create({ storage });
+    const writer = createEventLog({ storage });
     for (const ms of [0, 1, 2]) await writer.append([at(ms)]);
     let ms = 3;
     const growing: Storage = {
@@ -194,14 +192,18 @@ describe.each([
         return await storage.list(options);
       },
     };
-    expect(await create({ storage: growing }).verify()).toMatchObject({ ok: true, checked: 3, head: { seq: 3 } });
+    expect(await createEventLog({ storage: growing }).verify()).toMatchObject({
+      ok: true,
+      checked: 3,
+      head: { seq: 3 },
+    });
     expect(await writer.verify()).toMatchObject({ ok: true, checked: ms });
   });
 
   it('accepts a beginning that has expired, and reports when the anchor has', async () => {
     let now = start;
     const storage = memoryStorage({ now: () => now });
-    const log = create({ storage, retentionMs: 1000 });
+    const log = createEventLog({ storage, retentionMs: 1000 });
     const anchors = [];
     for (const ms of [0, 600, 900]) {
       now = start + ms;
@@ -224,7 +226,7 @@ describe.each([
   it('passes entries that expire while their index is read', async () => {
     let now = start;
     const storage = memoryStorage({ now: () => now });
-    const log = create({ storage, retentionMs: 1000 });
+    const log = createEventLog({ storage, retentionMs: 1000 });
     await log.append([at(0)]);
     now += 500;
     await log.append([at(500)]);
@@ -236,13 +238,16 @@ describe.each([
         return await storage.list(options);
       },
     };
-    expect(await create({ storage: slow, retentionMs: 1000 }).verify()).toMatchObject({ ok: true, head: { seq: 2 } });
+    expect(await createEventLog({ storage: slow, retentionMs: 1000 }).verify()).toMatchObject({
+      ok: true,
+      head: { seq: 2 },
+    });
   });
 
   it('reports a forged index row also when a row expires while they are counted', async () => {
     let now = start;
     const storage = memoryStorage({ now: () => now });
-    const log = create({ storage, retentionMs: 1000 });
+    const log = createEventLog({ storage, retentionMs: 1000 });
     await log.append([at(0)]);
     now += 500;
     await log.append([at(500)]);
@@ -255,28 +260,18 @@ describe.each([
         return await storage.list(options);
       },
     };
-    const reader = create({ storage: expiring, retentionMs: 1000 });
+    const reader = createEventLog({ storage: expiring, retentionMs: 1000 });
     expect(await reader.verify()).toMatchObject({ ok: false, brokenAt: 2, reason: 'index_mismatch' });
   });
 
   it('reports a beginning that was deleted before it expired, by the index rows it left', async () => {
     let now = start;
     const storage = memoryStorage({ now: () => now });
-    const log = create({ storage, retentionMs: 1000 });
+    const log = createEventLog({ storage, retentionMs: 1000 });
     await log.append([at(0), at(1)]);
-    await storage.commit([{ key: [...prefix, records, 1] }]);
+    await storage.commit([{ key: [...prefix, 'event', 1] }]);
     expect(await log.verify()).toMatchObject({ ok: false, brokenAt: 1, reason: 'index_mismatch' });
     now += 2000;
     expect(await log.verify()).toMatchObject({ ok: true, checked: 0 });
-  });
-});
-
-describe('verify of createEventBlocks', () => {
-  it('reports an anchor inside a block as a mismatch', async () => {
-    const log = createEventBlocks({ storage: memoryStorage() });
-    await log.append([at(0), at(1), at(2)]);
-    const { head } = await log.verify();
-    const anchor = { seq: 2, hash: head.hash };
-    expect(await log.verify({ anchor })).toMatchObject({ ok: false, brokenAt: 2, reason: 'anchor_mismatch' });
   });
 });

@@ -39,16 +39,16 @@ describe('a storage that the version before the common log has written', () => {
     expect(await eventsOf(planner, expected.plan.planId)).toEqual(expected.plan.events);
   });
 
-  it('has its audit and its events, which are continued in the same chains', async () => {
+  it('has its audit and its events, which are continued in the same logs', async () => {
     const storage = await storedBefore();
     const audit = createEventLog({ storage, name: 'audit/local' });
     const blocks = createEventBlocks({ storage, name: 'events/local' });
     expect(await audit.verify({ anchor: expected.audit })).toMatchObject({ ok: true, head: expected.audit });
-    expect(await blocks.verify({ anchor: expected.blocks })).toMatchObject({ ok: true, head: expected.blocks });
+    expect(await blocks.bounds()).toEqual({ first: 1, last: expected.blocks.seq });
     await audit.append([sampleEvent(50)]);
     await blocks.append([sampleEvent(50)]);
     expect(await audit.verify({ anchor: expected.audit })).toMatchObject({ ok: true, checked: 4 });
-    expect(await blocks.verify({ anchor: expected.blocks })).toMatchObject({ ok: true, checked: 43 });
+    expect(await blocks.bounds()).toEqual({ first: 1, last: expected.blocks.seq + 1 });
     const { items } = await blocks.list({ target: 't7' });
     expect(items.map(({ seq, event }) => ({ seq, event }))).toEqual([{ seq: 8, event: sampleEvent(7) }]);
   });

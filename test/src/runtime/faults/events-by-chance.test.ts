@@ -80,7 +80,7 @@ function plain(chunks: readonly UIMessageChunk[]): string {
 }
 
 describe('the events of any run', () => {
-  it('start once, end once, nest, and contain no secret; the chains of log and audit are valid', async () => {
+  it('start once, end once, nest, and contain no secret; the log has them all, and the chain of the audit is valid', async () => {
     for (let seed = 1; seed <= runs; seed++) {
       const { sink, events } = memorySink();
       const stored = storageSink({ storage: memoryStorage() });
@@ -89,7 +89,7 @@ describe('the events of any run', () => {
       const hint = `seed ${seed}`;
       expect(eventProblems(events), hint).toEqual([]);
       expect(events.at(-1)?.action, hint).toBe('run.end');
-      expect(await stored.log.verify(), hint).toMatchObject({ ok: true, checked: events.length });
+      expect(await stored.log.bounds(), hint).toEqual({ first: 1, last: events.length });
       expect(await audit.log('local').verify(), hint).toMatchObject({ ok: true });
       const { items } = await audit.log('local').list({ limit: 100 });
       const begun = items.map(({ event }) => event).filter(({ status }) => status !== 'denied'); // rejected calls never started

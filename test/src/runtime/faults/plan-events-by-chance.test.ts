@@ -100,7 +100,7 @@ async function planBy(seed: number, sinks: readonly EventSink[]) {
 }
 
 describe('the events of any plan', () => {
-  it('start once, end once, nest, and contain no secret; the chains of log and audit are valid', async () => {
+  it('start once, end once, nest, and contain no secret; the log has them all, and the chain of the audit is valid', async () => {
     const ends = new Set<string | undefined>();
     for (let seed = 1; seed <= plans; seed++) {
       const { sink, events } = memorySink();
@@ -110,7 +110,7 @@ describe('the events of any plan', () => {
       await stored.flush();
       const hint = `seed ${seed}`;
       expect(eventProblems(events), hint).toEqual([]);
-      expect(await stored.log.verify(), hint).toMatchObject({ ok: true, checked: events.length });
+      expect(await stored.log.bounds(), hint).toEqual({ first: 1, last: events.length });
       expect(await audit.log('local').verify(), hint).toMatchObject({ ok: true });
       const { items } = await audit.log('local').list({ limit: 200 });
       const begun = items.map(({ event }) => event).filter(({ spanId, status }) =>
