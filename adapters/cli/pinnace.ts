@@ -13,9 +13,10 @@ import { events, request } from './request.ts';
 import { keys, token } from './keys.ts';
 import { db } from './stored-data.ts';
 import { mcp } from './check-mcp.ts';
+import { rules } from './rules.ts';
 import { validate } from './validate.ts';
 
-const commands: Readonly<Record<string, Command>> = { keys, token, request, validate, mcp, events, evals, db };
+const commands: Readonly<Record<string, Command>> = { keys, token, request, validate, mcp, events, rules, evals, db };
 
 /** Runs a command and returns its exit code: 0 done, 1 wrong or refused, 2 not understood. */
 export async function runCli([name = '', ...rest]: readonly string[], terminal: Terminal): Promise<number> {

@@ -7,3 +7,4 @@ export { createRules, Rule, type RuleInput, type RuleOptions } from './rules.ts'
 export { guardRules } from './guard-rules.ts';
 export type { Label, Trust } from './label.ts';
 export type { ArgumentFacts, Authorize, CallContextFacts } from '../contracts/authenticator.ts';
+export { type TriedCall, type TriedEvent, tryRules } from './try-rules.ts';
