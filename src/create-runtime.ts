@@ -284,6 +284,7 @@ const rooms = {
   forks: /* @__PURE__ */ loadOnce(() => import('./forks/start-fork.ts')),
   schedules: /* @__PURE__ */ loadOnce(() => import('./schedules/schedules.ts')),
   programs: /* @__PURE__ */ loadOnce(() => import('./programs/programs.ts')),
+  undo: /* @__PURE__ */ loadOnce(() => import('./undo/take-back.ts')),
 };
 
 /** Opens the budgets with their first use; `undefined` where there are none, so that nothing of them is in the way of a run. */

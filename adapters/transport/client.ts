@@ -53,6 +53,8 @@ import {
   type RemoteResources,
   type RemoteSchedules,
   remoteSchedules,
+  type RemoteUndo,
+  remoteUndo,
 } from './client/rooms.ts';
 import { createSend, platformWait, type Wait } from './client/send.ts';
 
@@ -135,6 +137,8 @@ export interface Client extends ChatTransport<UIMessage> {
     options?: ForkOptions,
     call?: CallOptions & { readonly idempotencyKey?: string },
   ): Promise<ReadableStream<UIMessageChunk>>;
+  /** Takes back what runs have done: look first, then confirm by the digest. */
+  readonly undo: RemoteUndo;
   /** Lists the forks of a run. */
   forks(runId: string, options?: CallOptions & ForkListOptions): Promise<Page<ForkEntry>>;
   /** Returns the chunks of a run, only those after `lastEventId` if it is set; `null` if there are none. */
@@ -211,6 +215,7 @@ export function createClient(options: ClientOptions): Client {
     ...remoteContent(call),
     mcpSignIns: remoteMcpSignIns(call),
     plans: remotePlans(call),
+    undo: remoteUndo(call),
     registry: remoteRegistry(connection, call),
     grounding: remoteGrounding(connection, call),
     blobs: remoteBlobs(connection),

@@ -56,6 +56,7 @@ import { operationRoutes } from './http/routes/operations.ts';
 import { registryRoutes } from './http/routes/registry.ts';
 import { forkRoutes, runRoutes } from './http/routes/runs.ts';
 import { scheduleRoutes } from './http/routes/schedules.ts';
+import { undoRoutes } from './http/routes/undo.ts';
 import { approvalRoutes, messageRoutes, planRoutes } from './http/routes/steering.ts';
 import { type BodyIntake, type BodyLimits, createBodyIntake, dropBody, receiveBy } from './signed/body.ts';
 import type { RequestAuthenticator } from './signed/caller.ts';
@@ -206,7 +207,7 @@ export function createApp(
     capabilities,
     describe: () => describeApp(app),
   };
-  for (const routes of [runRoutes, forkRoutes, chatRoutes, aguiRoutes, storedChatRoutes]) routes(endpoint);
+  for (const routes of [runRoutes, forkRoutes, undoRoutes, chatRoutes, aguiRoutes, storedChatRoutes]) routes(endpoint);
   subjectRoutes(endpoint, grounding?.grounding);
   for (const routes of [blobRoutes, budgetRoutes, messageRoutes, approvalRoutes, inboxRoutes, signInRoutes]) {
     routes(endpoint);

@@ -11,6 +11,7 @@ import type {
   RemotePrompts,
   RemoteResources,
   RemoteSchedules,
+  RemoteUndo,
 } from './client/rooms.ts';
 
 /** By room and method: how many arguments come before the principal. One object of options may follow it. */
@@ -22,6 +23,7 @@ const operations = {
   prompts: { list: 1, get: 2, complete: 2 },
   resources: { list: 1, read: 2 },
   apps: { read: 2, call: 2 },
+  undo: { preview: 2, run: 2 },
   mcpSignIns: { start: 2, finish: 1, grant: 1, revoke: 1, answer: 3 },
 } as const;
 
@@ -46,6 +48,7 @@ const absent: Readonly<Record<Room, readonly [code: 'unavailable' | 'not_found',
   prompts: ['unavailable', 'Cannot read from MCP servers: the runtime has none'],
   resources: ['unavailable', 'Cannot read from MCP servers: the runtime has none'],
   apps: ['unavailable', 'Cannot read from MCP servers: the runtime has none'],
+  undo: ['unavailable', 'Cannot take back: the runtime has no undo'],
   mcpSignIns: ['not_found', 'Cannot sign in to MCP servers: the runtime has no sign-ins'],
 };
 
@@ -73,6 +76,8 @@ export interface WorkerRooms {
   readonly chats: RemoteChats;
   /** The page's schedules: they start runs while the page is open. */
   readonly schedules: RemoteSchedules;
+  /** Takes back what the page's runs have done. */
+  readonly undo: RemoteUndo;
   /** The prompts of the MCP servers that an agent of the worker selects. */
   readonly prompts: RemotePrompts;
   readonly resources: RemoteResources;

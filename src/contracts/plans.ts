@@ -31,6 +31,18 @@ export interface Plans {
   stop(planId: string, principal: Principal, options: { readonly reason: string }): Promise<void>;
   /** Answers a question; the plan then continues. */
   reply(planId: string, principal: Principal, reply: PlanReply): Promise<unknown>;
+  /** The events behind `after`, some at a time; none when there are no more. */
+  events(
+    planId: string,
+    principal: Principal,
+    options: { readonly after: number },
+  ): Promise<readonly { readonly seq: number; readonly event: { readonly type: string } }[]>;
+  /** Reads a large value by its reference. */
+  read(
+    planId: string,
+    principal: Principal,
+    ref: { readonly name: string; readonly length: number; readonly preview: string },
+  ): Promise<unknown>;
   /** Claims a plan that is due. Resolves to whether it was claimed here. */
   wake(planId: string): Promise<boolean>;
   /** Releases all plans to other processes. */

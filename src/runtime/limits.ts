@@ -64,6 +64,8 @@ export interface Limits {
   readonly approvalMs: number;
   /** How long a run can be replayed after its end. */
   readonly retentionMs: number;
+  /** How long what a run did can be taken back after its end, where that is longer than `retentionMs`: the log is kept until then. */
+  readonly keepUndoMs: number;
   /** Messages of a stored chat. */
   readonly chatMessages: number;
   /** Retention of each message of a stored chat, and of the chat after its last run; `Infinity`: until it is deleted. */
@@ -95,6 +97,7 @@ export const defaultLimits: Limits = {
   recoveries: 8,
   approvalMs: 86_400_000,
   retentionMs: 86_400_000,
+  keepUndoMs: 0,
   chatMessages: 1_000,
   chatRetentionMs: 7_776_000_000,
 };
@@ -112,7 +115,8 @@ export function limitsOf(given: Partial<Limits> = {}): Limits {
       throw wrongArgument('compose the runtime', `limits.${name}`, `"limits.${name}" ${why}`);
     }
   }
-  return limits as unknown as Limits; // safe: it has all of the defaults
+  const { retentionMs = 0, keepUndoMs = 0 } = limits;
+  return { ...limits, retentionMs: Math.max(retentionMs, keepUndoMs) } as unknown as Limits; // safe: it has all of the defaults
 }
 
 /** Returns the limits, each lowered to the smallest of the overrides. */

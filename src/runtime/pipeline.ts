@@ -38,6 +38,7 @@ import type { RuntimeContent, RuntimeObservers, RuntimeOptions, RuntimeParts } f
 import { paysBytes } from './budget-terms.ts';
 import type { HostedRuntime, ScheduleAccess } from './runtime.ts';
 import type { Schedules } from './schedule.ts';
+import type { RunUndo } from './undo-types.ts';
 import { createStartGate } from './start-gate.ts';
 import { loadOnce, onUse } from '../base/load-once.ts';
 import { createTraceId } from '../events/trace-ids.ts';
@@ -61,6 +62,10 @@ export interface PipelineOptions<P extends Plans> extends Omit<RuntimeOptions, '
   }>;
   /** Loads the inbox. */
   readonly inbox: LoadInbox;
+  /** Loads the room that takes back what runs have done. */
+  readonly undo: () => Promise<{
+    readonly createUndo: (parts: RuntimeParts, access: { readonly guard: Guard }) => RunUndo;
+  }>;
 }
 
 /** Creates the runtime over its ports. */
@@ -126,11 +131,14 @@ export function createPipeline<P extends Plans>(options: PipelineOptions<P>): Ho
 /** The rooms that are loaded on use. */
 function openRooms(
   parts: RuntimeParts,
-  options: Pick<PipelineOptions<Plans>, 'schedules' | 'inbox'>,
+  options: Pick<PipelineOptions<Plans>, 'schedules' | 'inbox' | 'undo'>,
   services: InboxServices & ScheduleAccess,
-): Pick<HostedRuntime, 'inbox' | 'mcpSignIns' | 'blobs'> & { readonly schedules: Schedules & { readonly wake: Wake } } {
+): Pick<HostedRuntime, 'inbox' | 'mcpSignIns' | 'blobs' | 'undo'> & {
+  readonly schedules: Schedules & { readonly wake: Wake };
+} {
   const schedules = loadOnce(async () => (await options.schedules()).openSchedules(parts, services));
   const inbox = loadOnce(async () => (await options.inbox()).openInbox(parts, services));
+  const undo = loadOnce(async () => (await options.undo()).createUndo(parts, services));
   const signIns = loadOnce(async () => (await loadSignIns()).createRuntimeSignIns(parts, services));
   const blobs = loadOnce(async () => (await loadStoredFiles()).createStoredFiles(parts, services));
   return {
@@ -138,6 +146,7 @@ function openRooms(
     blobs: onUse(blobs, 'put', 'get', 'delete'),
     schedules: onUse(schedules, ...scheduleMethods),
     inbox: onUse(inbox, 'list', 'get', 'decide', 'watch'),
+    undo: onUse(undo, 'preview', 'run'),
   };
 }
 

@@ -269,6 +269,8 @@ export function placeOf(runId: string, { opening, prefix }: ForkedFrom, after: n
 interface CallRecord {
   readonly toolCallId: string;
   readonly tool: string;
+  /** Of a call of a program, redacted: an undo needs it, and the stream does not show it. */
+  readonly input?: unknown;
 }
 
 /** Returns the change that records the start of the call. The tool must not run before it is committed with the run's log. */

@@ -33,6 +33,7 @@ import type { Inbox } from './inbox.ts';
 import type { Chats } from './chat-record.ts';
 import type { StoredFiles } from './message-files.ts';
 import type { Schedules } from './schedule.ts';
+import type { RunUndo } from './undo-types.ts';
 
 /** A tool set as data. */
 export interface Manifest {
@@ -160,6 +161,8 @@ export interface HostedRuntime extends Runtime {
   /** Lists the forks of a run. Rejects with `not_found`, `run_expired` and `forbidden`. */
   forks(runId: string, principal: Principal, options?: ForkListOptions): Promise<Page<ForkEntry>>;
   readonly runs: Runs;
+  /** Takes back what runs have done, by the `undo` of their tools. */
+  readonly undo: RunUndo;
   /**
    * Starts what is due: plans that wait for a time, and what instances that are gone have left. Resolves to how much was started here.
    * `sweepDue` of `pinnace/due-sweep` calls it at intervals, as the endpoints and the runtime of a page do.

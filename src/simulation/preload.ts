@@ -17,6 +17,7 @@ export async function preload(): Promise<void> {
     import('../forks/start-fork.ts'),
     import('../schedules/schedules.ts'),
     import('../inbox/inbox.ts'),
+    import('../undo/take-back.ts'),
     import('../runtime/run-output.ts'),
     import('../runtime/open-files.ts'),
     import('../runtime/stored-files.ts'),

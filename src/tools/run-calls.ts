@@ -38,7 +38,9 @@ export interface RunOfCalls extends CallHost, ClaimHost {
 
 export interface CallTargets {
   /** Commits the run's log up to here with the start of a call that may act. */
-  readonly record: (call: { readonly toolCallId: string; readonly tool: string }) => Promise<void>;
+  readonly record: (
+    call: { readonly toolCallId: string; readonly tool: string; readonly input?: unknown },
+  ) => Promise<void>;
   readonly usage: { toolCalls: number };
   readonly budget: CallerBudget & { readonly addOther: Delegation['used'] };
   readonly spans: { readonly current: SpanContext; readonly step: number };
@@ -131,7 +133,11 @@ export class RunCalls {
     if (tooMany) return { ok: false, error: toData(tooMany) };
     if (!inside) await this.#announcement(toolCallId).promise;
     const { definition } = tool;
-    const refused = mayAct(definition) ? await errorOf(record({ toolCallId, tool: definition.id })) : undefined;
+    // The stream does not show the input of a call of a program.
+    const shown = inside && { input: this.#run.redaction.data(call.input) };
+    const refused = mayAct(definition)
+      ? await errorOf(record({ toolCallId, tool: definition.id, ...shown }))
+      : undefined;
     if (refused) return { ok: false, error: refused };
     this.#calls.set(toolCallId, call);
     const made = await call.make({

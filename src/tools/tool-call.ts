@@ -67,6 +67,8 @@ export interface CallHost {
   readonly principal: Principal;
   /** Who decides on the calls, such as a person's own client. Absent: the agent's model. */
   readonly actor?: ObservedEvent['actor'] | undefined;
+  /** What is done, for events and audit, where it is no call: `tool.undo`. */
+  readonly action?: string | undefined;
   readonly limits: CallLimits;
   readonly storage: Storage;
   readonly slots: Slots;
@@ -251,7 +253,7 @@ export class ToolCall {
     this.#summary = summaryOf;
     this.#approved = terms.approved;
     this.#span = terms.spanContext.start({
-      action: 'tool.call',
+      action: this.#host.action ?? 'tool.call',
       actor,
       target: { type: 'tool', id: tool.definition.id },
       payload: () => ({ toolCallId: toolCallId.slice(0, 64), ...summaryOf(), ...this.factsNote() }),
@@ -374,7 +376,7 @@ export class ToolCall {
       spanId,
       tenant: principal.tenant,
       actor,
-      action: 'tool.call',
+      action: this.#host.action ?? 'tool.call',
       target: { type: 'tool', id: this.tool.definition.id },
       payload: {
         agent: agent.id,

@@ -64,6 +64,7 @@ import {
   type ScheduleInput,
   type TimedSchedule,
 } from '../../../src/runtime/schedule.ts';
+import type { UndoPreview, UndoReport, UndoTerms } from '../../../src/runtime/undo-types.ts';
 import type { WithTimes } from '../http/operation.ts';
 import {
   type Call,
@@ -114,6 +115,19 @@ export function remotePlans(call: Call): RemotePlans {
     pause: (id, given) => call('POST /v1/plans/:id/pause', { id }, given),
     resume: (id, given) => call('POST /v1/plans/:id/resume', { id }, given),
     cancel: (id, { signal, ...body } = {}) => call('POST /v1/plans/:id/cancel', { id }, { signal, body }),
+  };
+}
+
+/** Takes back what runs have done; see `runtime.undo`. */
+export interface RemoteUndo {
+  preview(runId: string, terms?: UndoTerms, options?: CallOptions): Promise<UndoPreview>;
+  run(runId: string, confirmed: UndoTerms & { readonly digest: string }, options?: CallOptions): Promise<UndoReport>;
+}
+
+export function remoteUndo(call: Call): RemoteUndo {
+  return {
+    preview: (id, terms = {}, given) => call('GET /v1/runs/:id/undo', { id }, { ...given, query: { ...terms } }),
+    run: (id, body, given) => call('POST /v1/runs/:id/undo', { id }, { ...given, body }),
   };
 }
 

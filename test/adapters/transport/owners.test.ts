@@ -53,6 +53,8 @@ const matrix: Readonly<Record<string, Row>> = {
   'POST /v1/inbox/decisions': [200, 200, 200, 200, 200, 200], // the results say what became of each
   'POST /v1/runs/{id}/forks': [200, 404, 404, 200, 404, 404],
   'GET /v1/runs/{id}/forks': [200, 404, 404, 200, 404, 404],
+  'GET /v1/runs/{id}/undo': [200, 404, 404, 200, 404, 404],
+  'POST /v1/runs/{id}/undo': [409, 404, 404, 409, 404, 404], // another digest than that of the preview
   'POST /v1/agents/{id}/chat': [200, 404, 200, 200, 404, 403],
   'GET /v1/agents/{id}/chat/{chatId}/stream': [204, 204, 204, 204, 204, 404],
   // Who is named decides; nobody goes on in the chat of another.

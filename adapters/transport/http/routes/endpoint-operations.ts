@@ -11,6 +11,7 @@ import type { operatingOperations } from './operations.ts';
 import type { registryOperations } from './registry.ts';
 import type { forkOperations, runOperations } from './runs.ts';
 import type { scheduleOperations } from './schedules.ts';
+import type { undoOperations } from './undo.ts';
 import type { approvalOperations, messageOperations, planOperations } from './steering.ts';
 
 /** By verb and path. */
@@ -23,6 +24,7 @@ export type EndpointOperations =
   & typeof chatOperations
   & typeof eventOperations
   & typeof forkOperations
+  & typeof undoOperations
   & typeof groundingOperations
   & typeof inboxOperations
   & typeof mcpContentOperations

@@ -135,6 +135,14 @@ const rows: Readonly<Record<string, Row>> = {
     expected: ofRun,
   },
   startFork: { call: ({ runtime, done }, who) => runtime.startFork(done, { atStep: 1 }, who, {}), expected: ofRun },
+  'undo.preview': { call: ({ runtime, done }, who) => runtime.undo.preview(done, {}, who), expected: ofRun },
+  'undo.run': {
+    call: async ({ runtime, done }, who) => {
+      const { digest } = await runtime.undo.preview(done, {}, ada);
+      return await runtime.undo.run(done, { digest }, who);
+    },
+    expected: ofRun,
+  },
   forks: { call: ({ runtime, done }, who) => runtime.forks(done, who), expected: ofRun },
   recorded: { call: ({ runtime, done }, who) => runtime.recorded(done, who), expected: ofRun },
   decide: {
