@@ -212,6 +212,8 @@ export const ToolDefinition = v.strictObject({
   callers: v.optional(v.pipe(v.array(v.picklist(['model', 'program'])), v.minLength(1), v.maxLength(2))),
   /** Whether a call can be taken back. Set where the tool has code for it, whatever a record says. */
   undoable: v.optional(v.boolean()),
+  /** `false`: a person who approves a call cannot change its input. */
+  edit: v.optional(v.literal(false)),
   secrets: v.optional(listOf(SecretRef, 100), []),
   /** What the type needs besides; parsed by the tool of that type. */
   config: v.optional(v.record(v.string(), v.unknown())),

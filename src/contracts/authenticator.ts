@@ -55,6 +55,8 @@ export type Authorization =
     readonly approvers?: readonly string[];
     /** The person who has asked does not decide, also not as an administrator. */
     readonly fourEyes?: true;
+    /** `false`: who decides cannot change the input. */
+    readonly edit?: false;
     /** A shorter time to decide than `limits.approvalMs`. */
     readonly withinMs?: number;
   };

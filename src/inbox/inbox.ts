@@ -33,6 +33,7 @@ import {
 import { decideOnCall, type InboxServices } from '../runtime/run-methods.ts';
 import type { RuntimeParts } from '../runtime/run-context.ts';
 import { answerServer } from '../runtime/mcp-operations.ts';
+import { readEdit } from './edit.ts';
 import { goOnChange, goOnNow } from './go-on.ts';
 import { watchInbox } from './watch.ts';
 
@@ -73,7 +74,8 @@ export function openInbox(parts: RuntimeParts, services: InboxServices): Inbox {
       const record = await findQuestion(principal, id, { storage, now: now() });
       const summary = summaryOf(record);
       if (!summary || !record.facts) throw unlisted();
-      return { ...itemOf(principal, summary), facts: record.facts };
+      const { facts, edit } = record;
+      return { ...itemOf(principal, summary), facts, ...(edit && { edit }) };
     },
     async decide(given, principal) {
       requireScope(principal, 'tool:approve');
@@ -159,7 +161,7 @@ async function decideItem(
   { decision, principal }: Deciding,
 ): Promise<string | undefined> {
   const { storage, now, plans } = parts;
-  const { id, seen, approved, reason, answer, input } = decision;
+  const { id, seen, approved, reason, answer } = decision;
   const record = await findQuestion(principal, id, { storage, now: now() });
   const { runId, kind } = record;
   if (seenOf(record) !== seen) throw factsChanged();
@@ -173,7 +175,8 @@ async function decideItem(
   if (kind === 'elicitation' && approved) {
     await answerServer(parts, services.guard, { runId, id, input: { answers: answer ?? {} }, principal, beside });
   } else {
-    const given = { approved, ...(reason !== undefined && { reason }), ...(input !== undefined && { input }), beside };
+    const edited = await readEdit(record, decision);
+    const given = { approved, ...(reason !== undefined && { reason }), edited, beside };
     await decideOnCall(parts, [runId, id, given, principal]);
   }
   return await goOnNow(parts, services, { record, at }).catch((error: unknown) => {
@@ -185,7 +188,8 @@ async function decideItem(
 /** The answer to a question of a plan. An approval of a call is answered as the decision on it. */
 function answerOf({ kind }: Interruption, { approved, reason, answer, input }: InboxDecision): unknown {
   if (kind === 'approval') {
-    return { approved, ...(reason !== undefined && { reason }), ...(input !== undefined && { input }) };
+    if (input !== undefined) throw notEditable();
+    return { approved, ...(reason !== undefined && { reason }) };
   }
   if (answer !== undefined) return answer;
   throw new PinnaceError('invalid_argument', 'Cannot answer the question of the plan: send its "answer"', {
@@ -197,6 +201,12 @@ function factsChanged(): PinnaceError {
   return new PinnaceError('conflict', 'Cannot decide: what is asked is not what was shown; list the inbox again', {
     retryable: false,
     details: { reason: 'facts_changed' },
+  });
+}
+
+function notEditable(): PinnaceError {
+  return new PinnaceError('invalid_argument', 'Cannot change the call: those of plans are approved as they are', {
+    details: { reason: 'not_editable' },
   });
 }
 

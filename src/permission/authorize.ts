@@ -20,7 +20,10 @@ export type Ruling =
   | { readonly decision: 'ask'; readonly reason: string; readonly code: RefusalCode } & ApprovalTerms;
 
 /** Who decides on a call that a person must approve: its owner, unless others are named. */
-export type ApprovalTerms = Pick<Extract<Authorization, { decision: 'ask' }>, 'approvers' | 'fourEyes' | 'withinMs'>;
+export type ApprovalTerms = Pick<
+  Extract<Authorization, { decision: 'ask' }>,
+  'approvers' | 'fourEyes' | 'withinMs' | 'edit'
+>;
 
 /** The reason code of a denial: `not_authorized` for one by the hook, the last two where another person must decide. */
 export type RefusalCode =
@@ -69,13 +72,14 @@ function rulingOf(answer: Authorization | Ruling): Ruling {
   if (answer.decision === 'allow') return { decision: 'allow' };
   if (answer.decision !== 'ask' && answer.decision !== 'deny') return failed;
   if (answer.decision === 'deny') return { code: 'not_authorized', ...answer };
-  const { decision, reason, approvers, fourEyes, withinMs } = answer;
+  const { decision, reason, approvers, fourEyes, withinMs, edit } = answer;
   if (approvers !== undefined && !isApprovers(approvers)) return failed;
   if (withinMs !== undefined && !(Number.isInteger(withinMs) && withinMs > 0)) return failed;
   const terms = {
     ...(approvers && { approvers: [...approvers] }),
     ...(fourEyes && { fourEyes: true as const }),
     ...(withinMs !== undefined && { withinMs }),
+    ...(edit === false && { edit }),
   };
   return { decision, reason, code: 'not_authorized', ...terms };
 }

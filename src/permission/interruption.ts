@@ -9,6 +9,7 @@ import type { Key } from '../base/key.ts';
 import { commitOwn, outlast } from '../log/commits.ts';
 import type { Change, Storage } from '../contracts/storage.ts';
 import type { Principal } from '../base/principal.ts';
+import type { JsonSchema } from '../base/schema.ts';
 import { readJournal } from '../log/journal-record.ts';
 import { haveOneOwner, type OwnedRecord, owns, requireDecider } from './ownership.ts';
 import { asksPrefix, requireRoom, settledChanges, waitingChanges, type WaitingRecord } from './waiting.ts';
@@ -33,12 +34,25 @@ export interface Interruption extends WaitingRecord {
   readonly reason?: string;
   /** What was decided, in a record that is spent. Absent in records of earlier versions. */
   readonly approved?: boolean;
+  /** What a person may change, as it was asked. Absent where the call cannot be changed. */
+  readonly edit?: { readonly input: unknown; readonly schema: JsonSchema };
+  /** What it was changed to. */
+  readonly edited?: EditedInput;
   /** The run that has spent it: goes on with it where another instance continues the run. */
   readonly spentBy?: string;
   /** One random mark of each write: an instance whose answer was lost finds its own. */
   readonly marks?: readonly string[];
   /** The answer as canonical JSON, to recognize a repetition. */
   readonly answer?: string;
+}
+
+/** The input of a person in place of the model's. */
+export interface EditedInput {
+  readonly input: unknown;
+  /** SHA-256 of the input as canonical JSON. */
+  readonly digest: string;
+  /** Where it differs, as JSON Pointers. */
+  readonly paths: readonly string[];
 }
 
 /** The decision of a person. */
@@ -52,6 +66,10 @@ export interface SpentDecision extends Decision {
   readonly kind: Interruption['kind'];
   /** The digest of what the person was shown; see `Interruption`. */
   readonly preview?: string | undefined;
+  /** What the person has changed, and what that person was shown and named by. */
+  readonly edited?: EditedInput & Pick<Interruption, 'approvers' | 'fourEyes'> & {
+    readonly quote?: string | undefined;
+  };
 }
 
 /** Why an approval cannot be spent. */
@@ -94,6 +112,7 @@ export type NewInterruption =
     | 'fourEyes'
     | 'facts'
     | 'goesOn'
+    | 'edit'
   >
   & {
     readonly subject: string;
@@ -122,7 +141,11 @@ export interface Interruptions {
     principal: Principal,
     runId: string,
     id: string,
-    decision: Decision & { readonly isAnswered?: boolean; readonly beside?: readonly Change[] },
+    decision: Decision & {
+      readonly isAnswered?: boolean;
+      readonly edited?: EditedInput | undefined;
+      readonly beside?: readonly Change[];
+    },
   ): Promise<void>;
   /** Checks that a decision can be stored. @throws PinnaceError as `decide`. */
   requirePending(principal: Principal, runId: string, id: string): Promise<void>;
@@ -304,10 +327,14 @@ export function createInterruptions(options: InterruptionOptions): Interruptions
       }
       return record;
     },
-    async decide(principal, runId, id, { approved, reason, isAnswered = false, beside = [] }) {
+    async decide(principal, runId, id, { approved, reason, isAnswered = false, edited, beside = [] }) {
       const found = await pending(principal, runId, id);
       if (found.record.kind === 'elicitation' && approved && !isAnswered) throw unanswered();
-      const decision = { ...decider(principal), ...(reason !== undefined && { reason: shortened(reason) }) };
+      const decision = {
+        ...decider(principal),
+        ...(reason !== undefined && { reason: shortened(reason) }),
+        ...(edited && { edited }),
+      };
       const state = approved ? 'approved' : 'denied';
       const changes = [...settledChanges(found.record), ...beside];
       const isFirst = await write({ ...found.record, ...decision, state }, found.version, {
@@ -338,8 +365,17 @@ function shortened(reason: string): string {
   return reason.slice(0, 500).toWellFormed();
 }
 
-function decisionOf({ state, kind, reason, preview, approved = state === 'approved' }: Interruption): SpentDecision {
-  return { approved, kind, ...(reason !== undefined && { reason }), ...(preview !== undefined && { preview }) };
+function decisionOf(
+  { state, kind, reason, preview, edited, approvers, fourEyes, facts, approved = state === 'approved' }: Interruption,
+): SpentDecision {
+  const shown = edited && { edited: { ...edited, approvers, fourEyes, quote: facts?.quote } };
+  return {
+    approved,
+    kind,
+    ...(reason !== undefined && { reason }),
+    ...(preview !== undefined && { preview }),
+    ...shown,
+  };
 }
 
 /** Whether nothing but an earlier spending is in the way, and what was decided is on record. */

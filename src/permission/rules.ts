@@ -71,6 +71,8 @@ export const Rule = v.strictObject({
   ),
   /** For `ask`: the person who has asked does not decide. */
   fourEyes: v.optional(v.literal(true)),
+  /** For `ask`: `false` where who decides must not change the input. */
+  edit: v.optional(v.literal(false)),
   /** For `ask`: a shorter time to decide than `limits.approvalMs`, in milliseconds. */
   withinMs: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1000))),
   /** The tool may act, or only reads. */
@@ -177,6 +179,7 @@ interface CompiledRule {
   readonly approvers: readonly string[] | undefined;
   readonly fourEyes: true | undefined;
   readonly withinMs: number | undefined;
+  readonly edit: false | undefined;
   readonly isAbout: (request: RequestFacts) => boolean;
   readonly needsFacts: boolean;
   readonly judge: (input: unknown, facts: CallContextFacts | undefined) => Finding;
@@ -207,12 +210,13 @@ function termsOf(speaking: readonly Speaking[]): ApprovalTerms {
     ...(approvers && { approvers }),
     ...(asking.some(({ rule }) => rule.fourEyes) && { fourEyes: true }),
     ...(withinMs !== Infinity && { withinMs }),
+    ...(asking.some(({ rule }) => rule.edit === false) && { edit: false }),
   };
 }
 
 function compileRule(given: RuleInput, index: number): CompiledRule {
   const rule = readRule(given, index);
-  const { id = String(index), effect, reason, when, approvers, fourEyes, withinMs } = rule;
+  const { id = String(index), effect, reason, when, approvers, fourEyes, withinMs, edit } = rule;
   const actions = matcher(rule.actions);
   const tenants = matcher(rule.tenants);
   const subjects = matcher(rule.subjects);
@@ -231,6 +235,7 @@ function compileRule(given: RuleInput, index: number): CompiledRule {
     approvers,
     fourEyes,
     withinMs,
+    edit,
     needsFacts: judgeFacts !== undefined,
     isAbout: ({ action, principal, resource, resourceTenant, resourceSubjects: owners, agentId, roles: had }) =>
       actions([action]) && tenants([principal.tenant]) && subjects([principal.subject]) && scopes(principal.scopes) &&
@@ -299,7 +304,7 @@ function sourceMatcher(names: readonly string[]): Matcher {
 function readRule(given: RuleInput, index: number): Rule {
   try {
     const rule = parse(Rule, given, { what: `rule ${index}` });
-    const ofAsk = (['approvers', 'fourEyes', 'withinMs'] as const).find((name) => rule[name] !== undefined);
+    const ofAsk = (['approvers', 'fourEyes', 'withinMs', 'edit'] as const).find((name) => rule[name] !== undefined);
     if (rule.effect !== 'ask' && ofAsk) {
       throw new PinnaceError('invalid_argument', `Cannot use rule ${index}: "${ofAsk}" is for the effect "ask"`);
     }

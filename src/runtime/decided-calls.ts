@@ -3,8 +3,10 @@
 import type { CallForApproval, RepeatedCall } from './run-context.ts';
 import { toData } from '../base/errors.ts';
 import type { UIMessage, UIMessageChunk } from '../contracts/ai-types.ts';
-import type { EarlierClaim, Interruption, Interruptions } from '../permission/interruption.ts';
+import type { EarlierClaim, Interruption, Interruptions, SpentDecision } from '../permission/interruption.ts';
 import { type ClaimHost, claimOn, earlierClaim, notApproved, sourcesOf } from '../tools/call-approval.ts';
+import { editedChunk, editsOf } from './edited-calls.ts';
+import { canonicalJson } from '../base/json.ts';
 import { outcomeChunks } from '../tools/call-ends.ts';
 import type { RunFacts } from '../permission/run-facts.ts';
 import type { RunCalls } from '../tools/run-calls.ts';
@@ -126,10 +128,33 @@ export async function settleDecided(messages: readonly UIMessage[], options: Set
   for (const [toolCallId, outcome] of outcomes) {
     const at = parts.findLastIndex((part) => 'toolCallId' in part && part.toolCallId === toolCallId);
     const part = parts[at];
-    if (part && outcome) parts[at] = withOutcome(part, outcome);
+    if (part && outcome) parts[at] = withOutcome(withEditedInput(part, decided), outcome);
+  }
+  for (const call of decided) {
+    const edits = editsOfCall(call);
+    if (edits.length > 0) parts.push(editedChunk(call.toolCallId, edits));
   }
   const waiting = outcomes.filter(([, outcome]) => outcome === undefined).length;
   return { messages: [...messages.slice(0, -1), { ...last, parts }], waiting };
+}
+
+function editedInputOf(call: CallForApproval | RepeatedCall | undefined): SpentDecision['edited'] {
+  return call && 'decision' in call && 'approved' in call.decision ? call.decision.edited : undefined;
+}
+
+function editsOfCall(call: CallForApproval | RepeatedCall): ReturnType<typeof editsOf> {
+  const edited = editedInputOf(call);
+  return edited ? editsOf(call.input, edited.input) : [];
+}
+
+function withEditedInput(
+  part: UIMessage['parts'][number],
+  decided: readonly (CallForApproval | RepeatedCall)[],
+): UIMessage['parts'][number] {
+  const edited = editedInputOf(
+    decided.find(({ toolCallId }) => 'toolCallId' in part && part.toolCallId === toolCallId),
+  );
+  return edited ? { ...part, input: edited.input } as UIMessage['parts'][number] : part; // the same part, with another input
 }
 
 async function settle(
@@ -146,6 +171,7 @@ async function settle(
   const { decision, approvalId } = decided;
   if ('approved' in decision && decision.approved) {
     const call = calls.open(tool, input, toolCallId);
+    if (decision.edited) return await settleEdited(decided, decision.edited, { calls, push, signal });
     if (decision.preview !== undefined && !await call.isAsShown(decision.preview)) {
       const { chunks, outcome } = await calls.requestApproval(call); // with what there is now
       chunks.forEach(push);
@@ -166,6 +192,28 @@ async function settle(
     if (chunk) push(chunk);
   }
   return isDenied ? { ok: false, error: { ...outcome.error, message: denied(decision.reason) } } : outcome; // as the next turn says it
+}
+
+/** Makes a call with the input of the person, unless a rule or the tool wants a decision on that. */
+async function settleEdited(
+  { toolCallId, tool, input: asked, decision }: CallForApproval,
+  { input, approvers, fourEyes, quote }: NonNullable<SpentDecision['edited']>,
+  { calls, push, signal }: Pick<SettleOptions, 'calls' | 'push' | 'signal'>,
+): Promise<ToolOutcome | undefined> {
+  const preview = 'preview' in decision ? decision.preview : undefined;
+  const isAsShown = preview === undefined || await calls.open(tool, asked, toolCallId).isAsShown(preview);
+  push({ type: 'tool-input-available', toolCallId, toolName: tool.definition.name, input });
+  push(editedChunk(toolCallId, editsOf(asked, input)));
+  const probe = calls.open(tool, input, toolCallId);
+  const shown = await probe.describe();
+  const others = canonicalJson([shown?.approvers ?? [], shown?.fourEyes ?? false]) !==
+    canonicalJson([approvers ?? [], fourEyes ?? false]);
+  const isNew = shown !== undefined && (others || shown.quote !== quote);
+  const { chunks, outcome } = !isAsShown || isNew
+    ? await calls.requestApproval(probe)
+    : await calls.settle(calls.open(tool, input, toolCallId), { signal, approved: true });
+  chunks.forEach(push);
+  return outcome;
 }
 
 /** The part as the AI SDK would have it after the call. */

@@ -260,6 +260,11 @@ export interface PinnaceDataParts {
   readonly 'tool-error': ErrorData & { readonly toolCallId: string; readonly tool: string; readonly attempt: number };
   /** The call has had the same outcome so many times in this run, and the model was told so. */
   readonly stall: { readonly toolCallId: string; readonly times: number };
+  /** A person has changed the input of the call before approving it: where, and what it was. */
+  readonly 'edited-call': {
+    readonly toolCallId: string;
+    readonly edits: readonly { readonly path: string; readonly before?: unknown; readonly after?: unknown }[];
+  };
   /** What a tool has logged for people. */
   readonly 'tool-log': { readonly toolCallId: string; readonly level: string; readonly text: string };
   /** How far a tool is; arrives at `onData` only. `message` may be the words of an MCP server. */

@@ -27,6 +27,7 @@ import { wellFormed } from '../base/text.ts';
 import * as v from 'valibot';
 import { asRecord } from '../base/is-record.ts';
 import { blobIdOf, resourceOf } from './message-files.ts';
+import { readEdited, withEditLines } from './edited-calls.ts';
 import { readStall, withStallLine } from './stalls.ts';
 import { mediaOf } from '../tools/content.ts';
 
@@ -112,6 +113,7 @@ function convertAnswer(parts: readonly HistoryPart[]): ModelMessage[] {
       if (one.type === 'data-model') isForeign = true; // a fallback answers until the run ends
       if (one.type === 'data-run') isForeign = false;
       if (one.stall) results = results.map((result) => withStall(result, one.stall));
+      if (one.edited) results = results.map((result) => withEdits(result, one.edited));
     } else if (one.kind === 'call') {
       const part = isForeign ? { ...one.part, callProviderMetadata: foreignCall } : one.part;
       content.push(...callContent(part));
@@ -180,6 +182,15 @@ function withStall(result: ToolContent[number], stall: HistoryStall): ToolConten
   const hasFiles = output.type === 'json' && mediaOf(output.value).length > 0;
   return hasFiles || output.type === 'content' ? result : { ...result, output: withStallLine(output, stall.times) };
 }
+
+function withEdits(result: ToolContent[number], edited: HistoryEdits): ToolContent[number] {
+  if (result.type !== 'tool-result' || result.toolCallId !== edited?.toolCallId) return result;
+  const { output } = result;
+  const hasFiles = output.type === 'json' && mediaOf(output.value).length > 0; // they become content later
+  return hasFiles || output.type === 'content' ? result : { ...result, output: withEditLines(output, edited.edits) };
+}
+
+type HistoryEdits = ReturnType<typeof readEdited>;
 
 function outputOf(part: CallPart) {
   if (part.state === 'output-error') {
@@ -413,6 +424,7 @@ type HistoryPart =
     readonly type: string;
     readonly context: TurnContext | undefined;
     readonly stall: HistoryStall;
+    readonly edited: HistoryEdits;
   };
 
 type HistoryStall = ReturnType<typeof readStall>;
@@ -424,7 +436,8 @@ function readPart(given: unknown): HistoryPart | undefined {
   if (type.startsWith('data-')) {
     const [context] = contextOf([given as UIMessage['parts'][number]]); // it reads what has the form
     const stall = type === 'data-stall' ? readStall(asRecord(given)['data']) : undefined;
-    return { kind: 'data', type, context, stall };
+    const edited = type === 'data-edited-call' ? readEdited(asRecord(given)['data']) : undefined;
+    return { kind: 'data', type, context, stall, edited };
   }
   if (!isCallType(type)) {
     const part = v.safeParse(FixedPart, given);

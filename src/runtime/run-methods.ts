@@ -8,7 +8,7 @@ import { actorOf, statusOfError } from '../events/span.ts';
 import { createTraceId } from '../events/trace-ids.ts';
 import { readJournal } from '../log/journal-record.ts';
 import { decide } from '../permission/decide.ts';
-import { type Decision, ownerOfInterruption } from '../permission/interruption.ts';
+import { type Decision, type EditedInput, ownerOfInterruption } from '../permission/interruption.ts';
 import type { OwnedRecord } from '../permission/ownership.ts';
 import { chunksOf } from './stored-run.ts';
 import { runPrefix, type RunState } from './run-record.ts';
@@ -217,7 +217,7 @@ export async function decideOnCall(
   [runId, id, decision, principal]: [
     runId: string,
     id: string,
-    decision: Decision & { readonly beside?: readonly Change[] },
+    decision: Decision & { readonly edited?: EditedInput | undefined; readonly beside?: readonly Change[] },
     principal: Principal,
   ],
 ): Promise<void> {
@@ -225,9 +225,11 @@ export async function decideOnCall(
   // Of a question that the caller must not know, nothing is said to the hook either: `decide` rejects.
   const asked = await ownerOfInterruption(principal, { runId, id }, parts.storage).catch(() => undefined);
   const run = asked && (await readJournal<RunState>(parts.storage, runPrefix(runId)))?.head.state;
-  const { approved } = decision;
+  const { approved, edited } = decision;
   const facts = { principal, traceId: run?.traceId ?? createTraceId(), ...aboutOf(asked), id };
-  const deciding = { ...facts, input: { runId, approved }, payload: { runId: asked && runId, approved } };
+  const changes = edited && { paths: edited.paths.join(' ').slice(0, 300), digest: edited.digest };
+  const payload = { runId: asked && runId, approved, ...changes };
+  const deciding = { ...facts, input: { runId, approved, ...(edited && { input: edited.input }) }, payload };
   await decide(deciding, parts, () => parts.interruptions.decide(principal, runId, id, decision));
 }
 

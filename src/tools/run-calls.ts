@@ -12,6 +12,7 @@
  */
 
 import { type ErrorData, PinnaceError, toData } from '../base/errors.ts';
+import { canonicalJson } from '../base/json.ts';
 import type { UIMessageChunk } from '../contracts/ai-types.ts';
 import type { Interaction } from '../contracts/mcp/answers.ts';
 import type { SideEffect } from '../events/audit.ts';
@@ -288,16 +289,27 @@ export class RunCalls {
   ): Promise<Interruption> {
     const { agent: { id: agentId }, principal, runId, interruptions, goesOn } = this.#run;
     const claim = await claimOn(this.#run, [tool.definition, input, ...sources]);
+    const edit = kind === 'approval' ? this.#editOf({ tool, input, terms }) : undefined;
     return await interruptions.open({
       ...claim,
       ...askedBy(principal, kind === 'approval' ? terms : {}),
       ...(preview !== undefined && { preview }),
       ...(goesOn && { goesOn }),
+      ...(edit && { edit }),
       kind,
       runId,
       agentId,
       facts,
     });
+  }
+
+  /** What the person may change: an input that it sees as a whole. */
+  #editOf({ tool: { definition }, input, terms }: Pick<ToolCall, 'tool' | 'input' | 'terms'>): Interruption['edit'] {
+    const { edit, paramsSchema: schema } = definition;
+    if (edit === false || terms.edit === false || JSON.stringify(schema).length > longestSchema) return undefined;
+    const text = canonicalJson(input);
+    const isWhole = text.length <= longestInput && canonicalJson(this.#run.redaction.data(input)) === text;
+    return isWhole ? { input, schema } : undefined;
   }
 
   /** Asks in the stream while the call waits. The answer comes through the storage; no later run can spend it. */
@@ -338,6 +350,10 @@ async function errorOf(work: Promise<void>): Promise<ErrorData | undefined> {
     return toData(error);
   }
 }
+
+/** The longest schema and input that a person may change, as JSON in UTF-16 code units. */
+const longestSchema = 32_768;
+const longestInput = 65_536;
 
 /** Less often than a person sees, and so often that a flood cannot fill the log of the run. */
 const spacingMs = 250;

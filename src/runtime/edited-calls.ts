@@ -1,0 +1,82 @@
+/**
+ * Calls that a person has changed before approving them.
+ *
+ * - The decision is bound to the call as it was asked. What runs is the input of the person, checked like that of the model.
+ * - The history is one true call: the stream shows the new input, and a part of the message keeps what was changed.
+ * - The model reads the change before the result, on this turn and all later ones: the line is made of that part.
+ */
+
+import type { LanguageModelV4ToolResultPart } from '@ai-sdk/provider';
+import { isRecord } from '../base/is-record.ts';
+import { canonicalJson } from '../base/json.ts';
+import type { UIMessageChunk } from '../contracts/ai-types.ts';
+
+/** A changed value: where, what it was and what it is. */
+export interface CallEdit {
+  /** As a JSON Pointer. */
+  readonly path: string;
+  readonly before?: unknown;
+  readonly after?: unknown;
+}
+
+const mostEdits = 20;
+
+/** What differs between two inputs: the smallest parts of objects, and arrays as a whole. */
+export function editsOf(before: unknown, after: unknown, path = ''): readonly CallEdit[] {
+  if (isRecord(before) && isRecord(after)) {
+    const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+    return [...names].flatMap((name) =>
+      editsOf(before[name], after[name], `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`)
+    );
+  }
+  const isSame = before !== undefined && after !== undefined && canonicalJson(before) === canonicalJson(after);
+  if (isSame || (before === undefined && after === undefined)) return [];
+  return [{ path, ...(before !== undefined && { before }), ...(after !== undefined && { after }) }];
+}
+
+/** The part of the message that keeps the change. */
+export function editedChunk(
+  toolCallId: string,
+  edits: readonly CallEdit[],
+): UIMessageChunk & { readonly type: 'data-edited-call' } {
+  return { type: 'data-edited-call', id: toolCallId, data: { toolCallId, edits: edits.slice(0, mostEdits) } };
+}
+
+/** Reads such a part. */
+export function readEdited(
+  data: unknown,
+): { readonly toolCallId: string; readonly edits: readonly CallEdit[] } | undefined {
+  if (!isRecord(data)) return undefined;
+  const { toolCallId, edits } = data;
+  if (typeof toolCallId !== 'string' || !Array.isArray(edits)) return undefined;
+  const read = edits.slice(0, mostEdits).filter((edit): edit is CallEdit & Record<string, unknown> =>
+    isRecord(edit) && typeof edit['path'] === 'string'
+  );
+  return { toolCallId, edits: read.map(({ path, before, after }) => ({ path, before, after })) };
+}
+
+/** The result with the lines for the model before it. */
+export function withEditLines<Output extends LanguageModelV4ToolResultPart['output']>(
+  output: Output,
+  edits: readonly CallEdit[],
+) {
+  const lines = edits.map(({ path, before, after }) =>
+    `A person changed ${path === '' ? 'the input' : path} before approving: from ${shown(before)} to ${shown(after)}.`
+  ).join('\n');
+  switch (output.type) {
+    case 'text':
+    case 'error-text':
+      return { ...output, value: `${lines}\n\n${output.value}` };
+    case 'json':
+      return { type: 'text' as const, value: `${lines}\n\n${JSON.stringify(output.value)}` };
+    default:
+      return output;
+  }
+}
+
+const longestValue = 500;
+
+function shown(value: unknown): string {
+  const text = value === undefined ? 'nothing' : JSON.stringify(value);
+  return text.length > longestValue ? `${text.slice(0, longestValue).toWellFormed()}…` : text;
+}

@@ -1,0 +1,142 @@
+import * as fc from 'fast-check';
+import * as v from 'valibot';
+import { describe, expect, it } from 'vitest';
+import { memoryStorage } from '../../../adapters/storage/memory.ts';
+import { type CreateRuntimeOptions, defineTool, type PlanningRuntime } from '../../../src/index.ts';
+import { createRules } from '../../../src/permission/index.ts';
+import { editsOf } from '../../../src/runtime/edited-calls.ts';
+import { callsTools, says, scriptedModel } from '../../fixtures/model.ts';
+import { person } from '../../fixtures/persons/stage.ts';
+import { readAll, runRequest, testRuntime, userMessage } from '../../fixtures/runtime.ts';
+
+const ada = person('ada');
+
+/** A mail that the model wants to send, in a stored chat, and what was sent. */
+async function stageOf(
+  { edit, describe: shows = false, ...options }: Partial<CreateRuntimeOptions> & { edit?: false; describe?: boolean } =
+    {},
+) {
+  const sent: unknown[] = [];
+  const send = defineTool({
+    id: 'send_mail',
+    description: 'Sends a mail',
+    approval: 'always',
+    ...(edit === false && { edit }),
+    input: v.strictObject({ to: v.string(), text: v.string(), tags: v.optional(v.array(v.string())) }),
+    ...(shows && { describe: ({ to }: { to: string }) => ({ quote: to }) }),
+    execute: (input) => {
+      sent.push(input);
+      return { done: true };
+    },
+  });
+  const { model, calls } = scriptedModel(
+    callsTools({ tool: 'send_mail', input: { to: 'bo', text: 'Hi' } }),
+    says('Done'),
+    says('Later'),
+  );
+  const runtime = testRuntime({ model, tools: [send], storage: memoryStorage(), ...options });
+  await readAll(await runtime.run(runRequest({ chat: { id: 'c1', store: true, messages: [userMessage('Go')] } }), ada));
+  const decide = async (input: unknown, more = {}) => {
+    const { items: [item] } = await runtime.inbox.list(ada);
+    const [result] = await runtime.inbox.decide(
+      [{ id: item!.id, seen: item!.seen, approved: true, input, ...more }],
+      ada,
+    );
+    if (result?.state !== 'stored') return `${result?.error.code} ${String(result?.error.details?.['reason'])}`;
+    if (result.runId !== undefined) await readAll(await runtime.resume(result.runId, 0, { principal: ada }));
+    return 'ok';
+  };
+  return { runtime, sent, calls, decide };
+}
+
+const partsOf = async (runtime: PlanningRuntime) => (await runtime.chats.get('c1', ada)).messages.at(-1)!.parts;
+
+describe('a call that a person changes before approving it', () => {
+  it('is made with the new input, and the history is one true call', async () => {
+    const { runtime, sent, calls, decide } = await stageOf();
+    const { items: [item] } = await runtime.inbox.list(ada);
+    expect((await runtime.inbox.get(item!.id, ada)).edit).toMatchObject({
+      input: { to: 'bo', text: 'Hi' },
+      schema: { type: 'object' },
+    });
+    expect(await decide({ to: 'cy', text: 'Hi' })).toBe('ok');
+    expect(sent).toEqual([{ to: 'cy', text: 'Hi' }]);
+    const parts = await partsOf(runtime);
+    expect(parts.find(({ type }) => type === 'tool-send_mail')).toMatchObject({
+      state: 'output-available',
+      input: { to: 'cy', text: 'Hi' },
+      output: { done: true },
+    });
+    const edited = { toolCallId: 'call-0', edits: [{ path: '/to', before: 'bo', after: 'cy' }] };
+    expect(parts.find(({ type }) => type === 'data-edited-call')).toMatchObject({ data: edited });
+    const line = 'A person changed /to before approving: from \\"bo\\" to \\"cy\\".';
+    const told = JSON.stringify(calls[1]?.prompt);
+    expect(told).toContain(line);
+    await readAll(
+      await runtime.run(runRequest({ chat: { id: 'c1', store: true, messages: [userMessage('And?', 'm9')] } }), ada),
+    );
+    expect(JSON.stringify(calls[2]?.prompt).startsWith(told.slice(0, -1))).toBe(true); // later turns send the same
+  });
+
+  it('is spent once', async () => {
+    const { sent, decide, runtime } = await stageOf();
+    const { items: [item] } = await runtime.inbox.list(ada);
+    await decide({ to: 'cy', text: 'Hi' });
+    const again = { id: item!.id, seen: item!.seen, approved: true, input: { to: 'dan', text: 'Hi' } };
+    expect((await runtime.inbox.decide([again], ada))[0]).toMatchObject({ error: { code: 'already_decided' } });
+    expect(sent).toHaveLength(1);
+  });
+
+  it.each<[string, unknown, object, Parameters<typeof stageOf>[0]]>([
+    ['invalid_argument invalid_data', { to: 1, text: 'Hi' }, {}, {}],
+    ['invalid_argument invalid_data', { to: 'cy' }, {}, {}],
+    ['invalid_argument invalid_data', 'text', {}, {}],
+    ['invalid_argument invalid_data', { to: 'cy', text: 'Hi', bcc: 'x' }, {}, {}],
+    ['invalid_argument input_too_large', { to: 'cy', text: 'x'.repeat(70_000) }, {}, {}],
+    ['invalid_argument edit_denied', { to: 'cy', text: 'Hi' }, { approved: false }, {}],
+    ['invalid_argument not_editable', { to: 'cy', text: 'Hi' }, {}, { edit: false }],
+    ['invalid_argument not_editable', { to: 'cy', text: 'Hi' }, {}, {
+      authorize: createRules([{ effect: 'ask', actions: ['tool.call'], edit: false }], { otherwise: 'allow' }),
+    }],
+  ])('is refused as %s for %j', async (outcome, input, more, options) => {
+    const { sent, decide } = await stageOf(options);
+    expect([await decide(input, more), sent]).toEqual([outcome, []]);
+    expect(await decide(undefined)).toBe('ok'); // it still waits
+  });
+
+  it('asks anew where a rule names others for the new input, or the tool shows another thing', async () => {
+    const authorize = createRules([
+      { effect: 'ask', actions: ['tool.call'], when: [{ at: '/to', equals: 'boss' }], approvers: ['role:chief'] },
+    ], { otherwise: 'allow' });
+    for (const options of [{ authorize }, { describe: true }]) {
+      const { runtime, sent, decide } = await stageOf(options);
+      expect(await decide({ to: 'boss', text: 'Hi' })).toBe('ok');
+      expect(sent).toEqual([]);
+      const chief = person('ada', { roles: ['chief'] });
+      const { items: [item] } = await runtime.inbox.list(chief);
+      expect((await runtime.inbox.get(item!.id, chief)).edit?.input).toEqual({ to: 'boss', text: 'Hi' });
+      const [result] = await runtime.inbox.decide([{ id: item!.id, seen: item!.seen, approved: true }], chief);
+      if (result?.state === 'stored') await readAll(await runtime.resume(result.runId!, 0, { principal: ada }));
+      expect(sent).toEqual([{ to: 'boss', text: 'Hi' }]);
+    }
+  });
+
+  it('runs what fits and nothing else, for any input', async () => {
+    const { decide, sent } = await stageOf();
+    const value = fc.oneof(fc.jsonValue(), fc.record({ to: fc.string(), text: fc.jsonValue() }));
+    for (const input of fc.sample(value, 1000)) {
+      const fits = v.safeParse(v.strictObject({ to: v.string(), text: v.string() }), input).success;
+      if (fits) continue; // the rest is never approved, so all of them meet the same question
+      expect(await decide(input), JSON.stringify(input)).toMatch(/^invalid_argument/);
+    }
+    expect(sent).toEqual([]);
+  });
+
+  it('names exactly what differs', () => {
+    fc.assert(fc.property(fc.jsonValue(), fc.jsonValue(), (one, other) => {
+      expect(editsOf(one, one)).toEqual([]);
+      const differs = JSON.stringify(one) !== JSON.stringify(other);
+      if (editsOf(one, other).length > 0) expect(differs).toBe(true);
+    }));
+  });
+});
