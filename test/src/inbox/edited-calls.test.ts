@@ -127,7 +127,8 @@ describe('a call that a person changes before approving it', () => {
     for (const input of fc.sample(value, 1000)) {
       const fits = v.safeParse(v.strictObject({ to: v.string(), text: v.string() }), input).success;
       if (fits) continue; // the rest is never approved, so all of them meet the same question
-      expect(await decide(input), JSON.stringify(input)).toMatch(/^invalid_argument/);
+      const outcome = await decide(input).catch(({ code }: { code: string }) => code); // names such as __proto__ are no data
+      expect(outcome, JSON.stringify(input)).toMatch(/^invalid_argument/);
     }
     expect(sent).toEqual([]);
   });
