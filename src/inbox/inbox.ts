@@ -15,11 +15,15 @@
 
 import { PinnaceError, toData } from '../base/errors.ts';
 import { limitOf, readPagePlace, writePageToken } from '../base/page.ts';
-import { parse } from '../base/parse.ts';
-import { readData } from '../base/json.ts';
+import { invalid, parse, pathText } from '../base/parse.ts';
+import { sha256Sync } from '../base/hash.ts';
+import { canonicalJson, readData } from '../base/json.ts';
+import { editsOf } from '../runtime/edited-calls.ts';
+import { undeclaredField } from '../tools/input-fields.ts';
+import { compileJsonSchema } from '../tools/json-schema/json-schema.ts';
 import { type Principal, requireScope } from '../base/principal.ts';
 import type { Key } from '../base/key.ts';
-import { findQuestion, type Interruption } from '../permission/interruption.ts';
+import { type EditedInput, findQuestion, type Interruption } from '../permission/interruption.ts';
 import { requireDecider } from '../permission/ownership.ts';
 import { everyone, namesOf, seenOf, summaryOf, waitingPrefix, type WaitingSummary } from '../permission/waiting.ts';
 import {
@@ -33,7 +37,6 @@ import {
 import { decideOnCall, type InboxServices } from '../runtime/run-methods.ts';
 import type { RuntimeParts } from '../runtime/run-context.ts';
 import { answerServer } from '../runtime/mcp-operations.ts';
-import { readEdit } from './edit.ts';
 import { goOnChange, goOnNow } from './go-on.ts';
 import { watchInbox } from './watch.ts';
 
@@ -215,4 +218,36 @@ function unlisted(): PinnaceError {
   return new PinnaceError('not_found', 'No item of the inbox has this id', {
     details: { reason: 'approval_not_found' },
   });
+}
+
+/** The longest input, as JSON in UTF-16 code units. */
+const longestInput = 65_536;
+
+/**
+ * Returns the changed input of a decision; `undefined` for one that changes nothing.
+ *
+ * @throws PinnaceError `invalid_argument`: `not_editable`, `edit_denied`, `input_too_large`, `invalid_data`, `undeclared_field`.
+ */
+async function readEdit(
+  { edit }: Interruption,
+  { approved, input }: InboxDecision,
+): Promise<EditedInput | undefined> {
+  if (input === undefined) return undefined;
+  if (!edit) throw refusedEdit('its input cannot be changed', 'not_editable');
+  if (!approved) throw refusedEdit('a call that is denied has no input', 'edit_denied');
+  const text = canonicalJson(input);
+  if (text.length > longestInput) throw refusedEdit(`the input is longer than ${longestInput}`, 'input_too_large');
+  const what = 'the changed input';
+  const issues = await compileJsonSchema(edit.schema).inTurns(input);
+  if (issues.length > 0) throw invalid(what, issues);
+  const undeclared = undeclaredField(input, edit.schema);
+  if (undeclared) {
+    throw invalid(what, [{ path: pathText(undeclared), message: 'is not declared by the tool' }], 'undeclared_field');
+  }
+  const paths = editsOf(edit.input, input).map(({ path }) => path);
+  return paths.length === 0 ? undefined : { input, digest: sha256Sync(text), paths };
+}
+
+function refusedEdit(why: string, reason: string): PinnaceError {
+  return new PinnaceError('invalid_argument', `Cannot change the call: ${why}`, { details: { reason } });
 }
