@@ -1,9 +1,10 @@
 import { DefaultChatTransport } from 'ai';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
+import { memorySink } from '../../../../adapters/sinks/memory.ts';
 import { developmentAuthenticator } from '../../../../adapters/transport/development-authenticator.ts';
 import { createHandler, type Handler } from '../../../../adapters/transport/http.ts';
-import { defineTool, type UIMessage } from '../../../../src/index.ts';
+import { defineTool, type ObservedEvent, type OnError, type UIMessage } from '../../../../src/index.ts';
 import { says, scriptedModel, stallingStream } from '../../../fixtures/model.ts';
 import { readAll, runRequest, terminalChunks, testRuntime, textOf, userMessage } from '../../../fixtures/runtime.ts';
 
@@ -194,5 +195,65 @@ describe('developmentAuthenticator', () => {
     expect(() => developmentAuthenticator({ token: 'short' })).toThrow(
       expect.objectContaining({ code: 'invalid_argument' }),
     );
+  });
+});
+
+function endpoint(): { readonly serve: Handler; readonly events: readonly ObservedEvent[] } {
+  const { sink, events } = memorySink();
+  const runtime = testRuntime({ model: scriptedModel(says('Hi')).model, sinks: [sink] });
+  const origins = ['https://app.example'];
+  return { serve: createHandler(runtime, { authenticator: developmentAuthenticator({ token }), origins }), events };
+}
+
+function ask(path: string, { body, ...headers }: Record<string, string> & { body?: string } = {}): Request {
+  return new Request(`http://127.0.0.1${path}`, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: {
+      'authorization': `Bearer ${token}`,
+      'content-type': 'application/json',
+      'idempotency-key': `"${crypto.randomUUID()}"`,
+      ...headers,
+    },
+    ...(body !== undefined && { body }),
+  });
+}
+
+describe('the trace of a request', () => {
+  it('can be read by a page of a listed origin', async () => {
+    const { serve } = endpoint();
+    const response = await serve(ask('/v1/healthz', { origin: 'https://app.example' }));
+    expect(response.headers.get('access-control-expose-headers')).toContain('x-trace-id');
+  });
+});
+
+function recorder() {
+  const reports: [unknown, Parameters<OnError>[1]][] = [];
+  const onError: OnError = (cause, context) => void reports.push([cause, context]);
+  return { reports, onError };
+}
+
+describe('an endpoint', () => {
+  it('reports the cause of a response of 500, which does not contain it', async () => {
+    const { reports, onError } = recorder();
+    const cause = new TypeError('canary-7f21');
+    const runtime = testRuntime({ ...scriptedModel(says('ok')), onError });
+    const broken = { ...runtime, start: () => Promise.reject(cause) };
+    const failing = createHandler(broken, { authenticator: developmentAuthenticator({ token }) });
+    const response = await failing(
+      new Request('http://127.0.0.1/v1/runs', {
+        method: 'POST',
+        body: JSON.stringify(runRequest()),
+        headers: {
+          'authorization': `Bearer ${token}`,
+          'content-type': 'application/json',
+          'idempotency-key': `"${crypto.randomUUID()}"`,
+        },
+      }),
+    );
+    expect(response.status).toBe(500);
+    expect(await response.text()).not.toContain('canary');
+    expect(reports).toEqual([
+      [cause, { kind: 'http', id: 'POST /v1/runs', traceId: response.headers.get('x-trace-id') }],
+    ]);
   });
 });

@@ -1,7 +1,20 @@
 import { describe, expect, it, vi } from 'vitest';
-import { answerText, type AssistantMessage, createAnswer } from '../../../../demo/chat/state/message.ts';
+import { figuresOf } from '../../../../demo/chat/state/figures.ts';
+import { answerText, type AssistantMessage, createAnswer, type ToolCall } from '../../../../demo/chat/state/message.ts';
+import { describeProblem } from '../../../../demo/chat/state/problem.ts';
+import {
+  codeOf,
+  notListed,
+  type ProgramCall,
+  programOf,
+  resultOf,
+  summaryOf,
+  wordsOfCall,
+} from '../../../../demo/chat/state/program.ts';
 import { type Run, startRun, stopWithinMs, type Transport } from '../../../../demo/chat/state/run.ts';
+import { errorCodes } from '../../../../src/base/errors.ts';
 import type { UIMessageChunk } from '../../../../src/contracts/ai-types.ts';
+import type { Provider } from '../../../../src/registry/index.ts';
 import { fakeTransport } from '../../../fixtures/page/fake-transport.ts';
 
 function start(transport: Transport): { run: Run; answer: AssistantMessage } {
@@ -53,5 +66,136 @@ describe('startRun', () => {
     await run.ended;
     expect(answer.outcome.value).toMatchObject({ type: 'failed', error: { code: 'internal' } });
     expect(JSON.stringify(answer.outcome.value)).not.toContain('secret');
+  });
+});
+
+const counts = { state: 'completed', calls: 3, sideEffects: 1, replayed: 0 };
+
+function callOf(program: unknown, more: Partial<ToolCall> = {}): ToolCall {
+  return { name: 'code_run', dynamic: false, state: 'result', startedAt: 0, program, ...more };
+}
+
+describe('a program in a chat', () => {
+  it('says how many calls it made, which were changes, and which wait', () => {
+    const list = [{ n: 1, tool: 'a', state: 'waiting' }];
+    const [done, waiting] = [counts, { ...counts, state: 'suspended', calls: 1, sideEffects: 0, list }].map((data) =>
+      programOf(callOf(data))
+    );
+    expect(done && summaryOf(done)).toBe('3 calls, 1 change');
+    expect(done && notListed(done)).toBe(3);
+    expect(waiting && summaryOf(waiting)).toBe('1 call, 1 waiting');
+  });
+
+  it('is unknown before it starts, and where its data cannot be read', () => {
+    expect(programOf(callOf(undefined))).toBeUndefined();
+    expect(programOf(callOf({ state: 'sailing' }))).toBeUndefined();
+  });
+
+  it('has code once its input is complete, and a result once it is completed', () => {
+    expect(codeOf(callOf(counts))).toBeUndefined();
+    expect(codeOf(callOf(counts, { input: { code: 'return 1' } }))).toBe('return 1');
+    expect(resultOf(callOf(counts, { output: 1 }))).toEqual({ value: 1 });
+    expect(resultOf(callOf({ ...counts, state: 'suspended' }, { output: { $suspended: true } }))).toBeUndefined();
+  });
+
+  it.each<[Partial<ProgramCall>, string]>([
+    [{ state: 'running' }, 'running'],
+    [{ state: 'done', ms: 3 }, 'done in 3 ms'],
+    [{ state: 'failed', code: 'timeout', ms: 20 }, 'failed with timeout after 20 ms'],
+    [{ state: 'denied', code: 'forbidden' }, 'denied by you'],
+    [{ state: 'waiting' }, 'waiting for your decision below'],
+    [{ state: 'replayed' }, 'done before the program paused'],
+    [{ state: 'replayed', code: 'timeout' }, 'failed with timeout before the program paused'],
+  ])('says of a call %j: %s', (call, words) => {
+    expect(wordsOfCall({ n: 1, tool: 'a', state: 'done', ...call })).toBe(words);
+  });
+});
+
+describe('figuresOf', () => {
+  const answer = createAnswer({ id: 'a', model: 'm', startedAt: 0, via: undefined });
+  const provider = (prices?: Provider['prices']): Provider => ({
+    id: 'lab',
+    kind: 'openai-compatible',
+    version: '0.1.0',
+    state: 'active',
+    revision: 1,
+    ...(prices && { prices }),
+  });
+
+  it('has a cost where the provider has prices, and else tokens', () => {
+    const usage = {
+      inputTokens: 1000,
+      outputTokens: 500,
+      steps: 1,
+      toolCalls: 0,
+      durationMs: 40,
+      toolTokens: 0,
+      toolTokensSaved: 0,
+    };
+    answer.facts.value = { usage };
+    expect(figuresOf(answer, provider())).toEqual({ tokensIn: 1000, tokensOut: 500, durationMs: 40, cost: undefined });
+    expect(figuresOf(answer, provider({ input: 2, output: 8, currency: 'EUR' })).cost).toBe('0.006 EUR');
+    expect(figuresOf(answer, provider({ output: 8 })).cost).toBe('0.004');
+    expect(figuresOf(answer, undefined).cost).toBeUndefined();
+    answer.facts.value = {};
+    expect(figuresOf(answer, provider({ input: 2 })).cost).toBeUndefined();
+  });
+});
+
+describe('describeProblem', () => {
+  it.each(errorCodes.filter((code) => code !== 'internal'))('has words of its own for %s', (code) => {
+    const { title, remedies } = describeProblem({ code, message: '', retryable: false });
+    expect(title).not.toBe('Something went wrong');
+    expect(remedies.length).toBeGreaterThan(0);
+  });
+
+  it('opens the settings for a key that was refused', () => {
+    const problem = describeProblem({
+      code: 'unavailable',
+      message: '',
+      retryable: false,
+      details: { reason: 'provider_auth' },
+    });
+    expect(problem).toMatchObject({ title: 'The model server refused the key', remedies: ['settings', 'retry'] });
+  });
+
+  it.each(['internal', 'from_the_future', 'constructor', '__proto__'])('takes the blame for %s', (code) => {
+    expect(describeProblem({ code, message: '', retryable: false, details: { reason: 'toString' } })).toMatchObject({
+      title: 'Something went wrong',
+      remedies: ['retry', 'reload'],
+    });
+  });
+
+  it.each([[100, 'a second'], [2500, '3 seconds'], [600_000, '10 minutes']])(
+    'says how long to wait: %i ms',
+    (retryAfterMs, words) => {
+      expect(describeProblem({ code: 'rate_limited', message: '', retryable: true, retryAfterMs }).advice).toContain(
+        words,
+      );
+    },
+  );
+});
+
+const error = (details: Record<string, unknown>) =>
+  describeProblem({ code: 'budget_exceeded', message: 'm', retryable: false, retryAfterMs: 43_200_000, details });
+
+describe('the problem of a budget of a period', () => {
+  it.each([
+    ['subject', 'day', 'Your day’s budget is used'],
+    ['tenant', 'month', 'Your team’s budget for this month is used'],
+    ['agent', 'hour', 'This agent’s budget for this hour is used'],
+  ])('says whose it is and when it starts again: of a %s', (of, every, title) => {
+    const problem = error({ reason: 'period_tokens', budget: 'b', of, every, resetsAt: '2026-11-28T12:00:00.000Z' });
+    expect(problem.title).toBe(title);
+    expect(problem.advice).toMatch(/^It starts again at .*2026.*\./);
+    expect(problem.advice).not.toContain('minutes');
+  });
+
+  it('says so without facts too, and leaves other limits as they are', () => {
+    expect(error({ reason: 'period_runs' })).toMatchObject({
+      title: 'Your period’s budget is used',
+      advice: expect.stringContaining('with the next one'),
+    });
+    expect(error({ reason: 'steps' }).title).toBe('The run reached its limit');
   });
 });

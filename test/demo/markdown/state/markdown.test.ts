@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { createMarkdownReader } from '../../../../demo/markdown/state/markdown.ts';
+import { highlight, longest } from '../../../../demo/markdown/state/highlight.ts';
+import { readInline } from '../../../../demo/markdown/state/markdown-inline.ts';
+import { safeHref } from '../../../../demo/markdown/state/markdown-links.ts';
 import type { Block } from '../../../../demo/markdown/state/markdown-types.ts';
+import { createMarkdownReader } from '../../../../demo/markdown/state/markdown.ts';
+import { plainText } from '../../../../demo/markdown/state/plain-text.ts';
+import samples from '../../../fixtures/vectors/markdown-inline.json' with { type: 'json' };
 
 function read(text: string): readonly Block[] {
   return createMarkdownReader().read(text);
@@ -91,5 +96,101 @@ describe('createMarkdownReader', () => {
     const reader = createMarkdownReader();
     reader.read('one\n\ntwo\n\nthree');
     expect(reader.read('other')).toEqual([paragraph('other')]);
+  });
+});
+
+describe('readInline', () => {
+  it.each(samples as [string, string, unknown][])('reads %s', (_, text, nodes) => {
+    expect(readInline(text)).toEqual(nodes);
+  });
+
+  it('keeps links out of links', () => {
+    const nodes = readInline('[a [b](https://example.org/b) c](https://example.org/a)');
+    expect(nodes.filter((node) => typeof node === 'object')).toEqual([
+      { type: 'link', href: 'https://example.org/b', children: ['b'] },
+      { type: 'link', href: 'https://example.org/a', children: ['https://example.org/a'] },
+    ]);
+  });
+
+  it.each([
+    'javascript:alert(1)',
+    'JaVaScRiPt:alert(1)',
+    'java\tscript:alert(1)',
+    '\u0001javascript:alert(1)',
+    'data:text/html,<script>alert(1)</script>',
+    'vbscript:x',
+    'file:///etc/passwd',
+    'blob:https://example.org/x',
+    '//example.org',
+    '/relative',
+    '#fragment',
+  ])('does not link to %s', (href) => {
+    expect(safeHref(href)).toBeUndefined();
+    const nodes = readInline(`[press](${href})`);
+    expect(nodes.some((node) => typeof node === 'object' && node.type === 'link')).toBe(false);
+  });
+});
+
+const blocks = (text: string) => createMarkdownReader().read(text);
+
+describe('formulas', () => {
+  it.each([
+    ['\\(a^2\\)', false],
+    ['$a^2$', false],
+    ['$$a^2$$', true],
+    ['\\[a^2\\]', true],
+  ])('are read within a line: %s', (text, isBlock) => {
+    expect(readInline(`so ${text}, then`)).toEqual(['so ', { type: 'math', text: 'a^2', isBlock }, ', then']);
+  });
+
+  it.each(['$$\n\\frac{1}{2}\n$$', '\\[\n\\frac{1}{2}\n\\]', '$$ \\frac{1}{2} $$'])('are blocks: %j', (text) => {
+    expect(blocks(`Half:\n${text}\nthen`)).toEqual([
+      { type: 'paragraph', text: 'Half:' },
+      { type: 'math', text: '\\frac{1}{2}' },
+      { type: 'paragraph', text: 'then' },
+    ]);
+  });
+
+  it('that are still being written are text, and a blank line ends them', () => {
+    expect(blocks('$$\n\\frac{1}')).toMatchObject([{ type: 'paragraph' }]);
+    expect(blocks('$$\na\n\nb')).toMatchObject([{ type: 'paragraph' }, { type: 'paragraph' }]);
+  });
+
+  it('are read in linear time, however many open and none closes', () => {
+    const before = performance.now();
+    readInline('$a '.repeat(30_000));
+    readInline('\\(a '.repeat(30_000));
+    blocks('$$\n'.repeat(3000));
+    expect(performance.now() - before).toBeLessThan(3000);
+  });
+});
+
+describe('plainText', () => {
+  it('says the words without the signs', () => {
+    const text =
+      '# Tide\n\nIt is **high** at `noon`, see [the log](https://example.com).\n\n- one\n- *two* [1]\n\n| a | b |\n|---|---|\n| 1 | 2 |';
+    expect(plainText(text)).toBe('Tide\nIt is high at noon, see the log.\none\ntwo \na, b\n1, 2');
+  });
+});
+
+describe('highlight', () => {
+  it.each([
+    ['ts', 'const a: number = 1; // one'],
+    ['TypeScript', 'export async function f() { return `a${1 + 1}b`; }'],
+    ['python', 'def f(x):\n    return "a" + x  # why'],
+    ['json', '{"a": [1, true, null]}'],
+    ['html', '<p class="a">b</p><script>let a = 1;</script>'],
+    ['sh', 'npm install --save "a b" # now'],
+    ['sql', "select 'a' from b where c = 1"],
+  ])('tells the kinds and loses no character: %s', async (language, code) => {
+    const tokens = await highlight(code, language) ?? [];
+    expect(tokens.map(({ text }) => text).join('')).toBe(code);
+    expect(tokens.some(({ kind }) => kind !== undefined)).toBe(true);
+  });
+
+  it('leaves unknown languages and long code in one color', async () => {
+    expect(await highlight('a b', 'klingon')).toBeUndefined();
+    expect(await highlight('a b', 'constructor')).toBeUndefined();
+    expect(await highlight('1;'.repeat(longest), 'js')).toBeUndefined();
   });
 });

@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { breakdownOf } from '../../../../demo/runs/state/breakdown.ts';
+import { actionsOf, eventsThat, everyEvent } from '../../../../demo/runs/state/opened-run.ts';
+import { createPlanViews } from '../../../../demo/runs/state/plan-views.ts';
 import { type RunSpan, spansOf } from '../../../../demo/runs/state/run-spans.ts';
 import { rowsOf } from '../../../../demo/runs/state/span-rows.ts';
 import type { ObservedEvent } from '../../../../src/contracts/event-sink.ts';
+import type { PlanView } from '../../../../src/planner/planner.ts';
 import { emittedRun, emitter, longRun } from '../../../fixtures/run-events.ts';
 
 /** `run > step > tool.call`, one line a span. */
@@ -89,5 +93,93 @@ describe('spansOf', () => {
       Array.from({ length: 20_000 }, (_, i) => ({ ...event!, spanId: `s${i}`, parentSpanId: `s${i - 1}` })),
     );
     expect(rowsOf(deep.roots, new Set()).at(-1)?.depth).toBe(19_999);
+  });
+});
+
+describe('breakdownOf', () => {
+  it('distinguishes the agents of a plan by their addresses', () => {
+    const { events, start } = emitter();
+    const run = start('run.start', { id: 'commodore' });
+    for (const address of ['1', '1-2']) {
+      const agent = start('agent.create', { parent: run, id: 'commodore', payload: { address } });
+      start('step', { parent: agent, payload: { step: 1 } }).end();
+      agent.end();
+    }
+    expect(breakdownOf(spansOf(events)).steps.map(({ name, address }) => [name, address])).toEqual([
+      ['Step 1', '1'],
+      ['Step 1', '1-2'],
+    ]);
+  });
+
+  it('is nothing without events', () => {
+    expect(breakdownOf(spansOf([]))).toMatchObject({ total: { modelCalls: 0, time: { totalMs: 0 } }, steps: [] });
+  });
+});
+
+const plan = (planId: string) =>
+  ({ planId, traceId: 't', state: 'running', by: 'ada', startedAt: '2026-11-25T10:00:00Z' }) as const;
+// Only the id and the state are read here.
+const viewOf = (planId: string, state: PlanView['state']) => ({ planId, state, goal: planId }) as PlanView;
+
+describe('the views of the plans of an endpoint', () => {
+  it('are read once for all changes of a pause, and no more after the end of a plan', async () => {
+    const states: Record<string, PlanView['state']> = { p1: 'running', p2: 'done' };
+    const requested: string[] = [];
+    const pauses: (() => void)[] = [];
+    const { views, read } = createPlanViews({
+      plans: () => [plan('p1'), plan('p2')],
+      viewOf: async (planId) => {
+        requested.push(planId);
+        return { ok: true, value: viewOf(planId, states[planId]!) };
+      },
+      pause: () => new Promise((resolve) => pauses.push(resolve)),
+    });
+    expect(requested).toEqual([]);
+    const reading = read();
+    await expect.poll(() => pauses.length).toBe(1);
+    states['p1'] = 'done';
+    await Promise.all([read(), read(), read()]);
+    expect(requested).toEqual(['p1', 'p2']);
+    pauses[0]!();
+    await expect.poll(() => pauses.length).toBe(2);
+    expect(requested).toEqual(['p1', 'p2', 'p1']);
+    expect(views.value.get('p1')?.state).toBe('done');
+    pauses[1]!();
+    await reading;
+    expect(requested).toHaveLength(3);
+  });
+
+  it('leave out the plans that the endpoint does not show', async () => {
+    const { views, read } = createPlanViews({
+      plans: () => [plan('p1')],
+      viewOf: async () => ({ ok: false, error: { code: 'forbidden', message: 'No', retryable: false } }),
+      pause: async () => undefined,
+    });
+    await read();
+    expect(views.value.size).toBe(0);
+  });
+});
+
+const events = emittedRun();
+const found = (filter: Partial<typeof everyEvent>) =>
+  eventsThat(events, { ...everyEvent, ...filter }).map((at) => events[at]);
+
+describe('eventsThat', () => {
+  it('finds all without a filter', () => {
+    expect(eventsThat(events, everyEvent)).toEqual(events.map((_, at) => at));
+  });
+
+  it('finds by action', () => {
+    expect(found({ action: 'tool.call' })).toHaveLength(4);
+    expect(found({ action: 'tool.call' }).every((event) => event?.action === 'tool.call')).toBe(true);
+  });
+});
+
+describe('actionsOf', () => {
+  it('counts the events of each action', () => {
+    expect(actionsOf(events)).toEqual([['model.call', 4], ['run.end', 1], ['run.start', 1], ['step', 4], [
+      'tool.call',
+      4,
+    ]]);
   });
 });

@@ -1,18 +1,21 @@
+import * as v from 'valibot';
 import { describe, expect, it, vi } from 'vitest';
 import { staticCatalog } from '../../../../adapters/catalog/static.ts';
 import { memorySecrets } from '../../../../adapters/secrets/memory.ts';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import type { RunNews, RunRecord } from '../../../../demo/control/runs-control.ts';
+import { newFrom } from '../../../../demo/runs/ui/prompt-view.tsx';
 import { createInspectorHost } from '../../../../demo/runs/worker/host.ts';
+import { type CallOptions, createPrompts, promptOf } from '../../../../demo/runs/worker/prompts.ts';
 import {
   createRuntime,
   defineTool,
   localPrincipal,
+  type ObservedEvent,
   PinnaceError,
   type Storage,
   type UIMessageChunk,
 } from '../../../../src/index.ts';
-import * as v from 'valibot';
 import { callsTools, says, scriptedModel } from '../../../fixtures/model.ts';
 import { lastData, readAll, runRequest, userMessage } from '../../../fixtures/runtime.ts';
 
@@ -157,5 +160,87 @@ describe('createInspectorHost', () => {
     expect((await control.list()).runs.map((run) => run.traceId)).toEqual([traceId]);
     expect((await recordOf(control, traceId)).events.length).toBeGreaterThan(5);
     expect(await control.erase()).toMatchObject({ ok: false, error: { code: 'unavailable' } });
+  });
+});
+
+it('shows what the provider said with the prompt of the call that it refused', async () => {
+  const refusal = Object.assign(new Error('Not found'), {
+    responseBody: JSON.stringify({ error: { message: 'The model `ship` does not exist' } }),
+  });
+  const { model } = scriptedModel(() => {
+    throw refusal;
+  });
+  const prompts = createPrompts();
+  const source = prompts.models({ model: () => model });
+  const watched = source.model({ id: 'default' } as never, undefined) as typeof model & {
+    doStream: (options: object) => unknown;
+  };
+  const event = { action: 'model.call', status: 'pending', traceId: 't', spanId: 's' };
+  prompts.note(event as ObservedEvent); // what it reads of the event
+  await expect(watched.doStream({ prompt: [] })).rejects.toBe(refusal);
+  expect(prompts.of('t').map(({ said }) => said)).toEqual(['The model `ship` does not exist']);
+});
+
+it('shows what the provider said in the middle of its answer', async () => {
+  const { model } = scriptedModel([
+    { type: 'stream-start', warnings: [] },
+    { type: 'error', error: { message: 'Overloaded', type: 'server_error' } },
+  ]);
+  const prompts = createPrompts();
+  const watched = prompts.models({ model: () => model }).model({ id: 'default' } as never, undefined) as
+    & typeof model
+    & {
+      doStream: (options: object) => Promise<{ stream: ReadableStream<{ type: string }> }>;
+    };
+  prompts.note({ action: 'model.call', status: 'pending', traceId: 't', spanId: 's' } as ObservedEvent);
+  const { stream } = await watched.doStream({ prompt: [] });
+  const parts = await Array.fromAsync(stream as ReadableStream<{ type: string }> & AsyncIterable<{ type: string }>);
+  expect(parts.map(({ type }) => type)).toEqual(['stream-start', 'error']);
+  expect(prompts.of('t').map(({ said }) => said)).toEqual(['Overloaded']);
+});
+
+const call = { spanId: 's', model: 'm' };
+
+describe('promptOf', () => {
+  it('names files instead of holding them, and leaves out what is no prompt', () => {
+    const options: CallOptions = {
+      prompt: [
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'Look' },
+            { type: 'file', mediaType: 'image/png', data: { type: 'data', data: new Uint8Array(1_000_000) } },
+          ],
+        },
+        { role: 'assistant', content: [{ type: 'reasoning', text: 'Hm' }] },
+      ],
+      temperature: 0.2,
+      headers: { authorization: 'Bearer secret' },
+      abortSignal: new AbortController().signal,
+    };
+    expect(promptOf(options, call)).toEqual({
+      ...call,
+      messages: [
+        { role: 'user', parts: [{ type: 'text', text: 'Look' }, { type: 'file', mediaType: 'image/png' }] },
+        { role: 'assistant', parts: [{ type: 'reasoning', text: 'Hm' }] },
+      ],
+      tools: [],
+      settings: { temperature: 0.2 },
+    });
+  });
+});
+
+describe('newFrom', () => {
+  const said = (text: string) => ({ role: 'user' as const, parts: [{ type: 'text' as const, text }] });
+
+  it('counts the messages that the call before had too', () => {
+    expect(newFrom([said('a'), said('b'), said('c')], [said('a'), said('b')])).toBe(2);
+    expect(newFrom([said('a'), said('x'), said('c')], [said('a'), said('b')])).toBe(1);
+    expect(newFrom([said('a')], undefined)).toBe(0);
+  });
+
+  it('never hides the last', () => {
+    expect(newFrom([said('a'), said('b')], [said('a'), said('b')])).toBe(1);
+    expect(newFrom([], [said('a')])).toBe(0);
   });
 });

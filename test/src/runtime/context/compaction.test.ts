@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { staticCatalog } from '../../../../adapters/catalog/static.ts';
 import { memorySecrets } from '../../../../adapters/secrets/memory.ts';
 import { memorySink } from '../../../../adapters/sinks/memory.ts';
+import { memoryStorage } from '../../../../adapters/storage/memory.ts';
+import type { ThinkRequest } from '../../../../src/contracts/steps.ts';
 import {
   type AgentInput,
   defineTool,
@@ -12,7 +14,9 @@ import {
 } from '../../../../src/index.ts';
 import { foldMessage } from '../../../../src/runtime/fold-message.ts';
 import { linesOf } from '../../../fixtures/events.ts';
-import { callsTools, says, stallingStream } from '../../../fixtures/model.ts';
+import { callsTools, says, scriptedModel, stallingStream } from '../../../fixtures/model.ts';
+import { hurry } from '../../../fixtures/processes/hurry.ts';
+import { mortal } from '../../../fixtures/processes/lost-instance.ts';
 import {
   lastData,
   readAll,
@@ -22,6 +26,7 @@ import {
   textOf,
   userMessage,
 } from '../../../fixtures/runtime.ts';
+import { apiError, fallbackRuntime, namedModel } from '../loop/fallback-runtime.ts';
 import {
   callMessage,
   failing,
@@ -298,5 +303,127 @@ describe('a chat of which nothing is left to trim', () => {
       state: 'stopped',
       error: { code: 'budget_exceeded', retryable: false, details: { reason: 'context_window', contextTokens: 2_000 } },
     });
+  });
+});
+
+const request = runRequest({ chat: { id: 'chat-1', messages: longChat(20) } });
+const hour = 3_600_000;
+
+async function read(runtime: ReturnType<typeof testRuntime>, runId: string): Promise<UIMessageChunk[]> {
+  return await readAll(await runtime.resume(runId, 0, { principal: me }));
+}
+
+hurry();
+
+describe('a run whose process is killed', () => {
+  it('while it summarizes ends as worker_lost; the next request is summarized anew', async () => {
+    let time = 1_800_000_000_000;
+    const storage = memoryStorage({ now: () => time });
+    const worker = mortal(storage);
+    const summarizing = Promise.withResolvers<void>();
+    const hanging = modelOf((options) => {
+      if (isSummary(options)) summarizing.resolve();
+      return stallingStream(says('Half').slice(0, 2));
+    });
+    const shared = { agent: smallWindow, now: () => time };
+    const { runId } = await testRuntime({ ...shared, model: hanging.model, storage: worker.storage }).start(
+      request,
+      me,
+      {},
+    );
+    await summarizing.promise;
+    worker.kill();
+    time += hour;
+    const { model, summaries } = summarizingModel();
+    const other = testRuntime({ ...shared, model, storage, recovery: false });
+    const lost = await read(other, runId);
+    expect(terminalChunks(lost)).toHaveLength(1);
+    expect(lastData(lost, 'data-run')).toMatchObject({
+      state: 'failed',
+      error: { details: { reason: 'worker_lost' } },
+    });
+    expect(lost.some(({ type }) => type === 'data-compaction')).toBe(false);
+    const again = await readAll(await other.run(request, me));
+    expect([textOf(again), summaries().length]).toEqual(['Hello', 1]);
+  });
+
+  it('after the summary keeps it in the log, and the next request uses it', async () => {
+    let time = 1_800_000_000_000;
+    const storage = memoryStorage({ now: () => time });
+    const worker = mortal(storage);
+    const hanging = modelOf((options) =>
+      isSummary(options) ? says('They met.') : stallingStream(says('Hel').slice(0, 3))
+    );
+    const shared = { agent: smallWindow, now: () => time };
+    const runtime = testRuntime({ ...shared, model: hanging.model, storage: worker.storage });
+    const { runId } = await runtime.start(request, me, {});
+    const cursor = await runtime.runs.cursor(me, runId, 0);
+    for (let page = await cursor.next(); page; page = await cursor.next()) {
+      if (page.some(({ text }) => text.includes('"text-delta"'))) break;
+    }
+    worker.kill();
+    time += hour;
+    const { model, answers, summaries } = summarizingModel();
+    const other = testRuntime({ ...shared, model, storage, recovery: false });
+    const lost = await read(other, runId);
+    const part = lost.find(({ type }) => type === 'data-compaction') as UIMessage['parts'][number];
+    expect(part).toMatchObject({ data: { summary: 'They met.' } });
+    const answer: UIMessage = { id: 'a', role: 'assistant', parts: [part] };
+    const messages = [...request.chat.messages, answer, ...longChat(0)];
+    await readAll(await other.run(runRequest({ chat: { id: 'chat-1', messages } }), me));
+    expect(summaries()).toEqual([]);
+    expect(promptText(answers()[0])).toContain('They met.');
+  });
+});
+
+const { tenant, subject, agents, scopes } = localPrincipal();
+
+const thought = (more: Partial<ThinkRequest>): ThinkRequest => ({
+  agentId: 'helper',
+  owner: { tenant, subject, agents, scopes },
+  taskId: 'plan-1',
+  traceId: 'a'.repeat(32),
+  signal: new AbortController().signal,
+  history: undefined,
+  inputs: [{ type: 'text', text: 'Go on' }],
+  instructions: 'You plan.',
+  primitives: [],
+  ...more,
+});
+
+/** The history of a task that has made so many calls, each with an output of about 400 tokens. */
+function historyOf(count: number): unknown[] {
+  return Array.from({ length: count }, (_, i) => {
+    const call = { toolCallId: `c${i}`, toolName: 'look' };
+    const output = { type: 'text', value: `result ${i} ${'r'.repeat(1_600)}` };
+    return [
+      { role: 'assistant', content: [{ type: 'tool-call', ...call, input: {} }] },
+      { role: 'tool', content: [{ type: 'tool-result', ...call, output }] },
+    ];
+  }).flat();
+}
+
+describe('a model call of a plan whose history fills the context window', () => {
+  it('is made with the newest outputs; the stored history keeps all', async () => {
+    const { model, calls } = scriptedModel(says('Done'));
+    const { steps } = testRuntime({ model, agent: smallWindow });
+    const { history, text } = await steps.think(thought({ history: historyOf(6) }));
+    expect([text, calls.length]).toEqual(['Done', 1]);
+    expect(promptText(calls[0])).not.toContain('result 0 ');
+    expect(promptText(calls[0])).toContain('result 5 ');
+    expect(JSON.stringify(history)).toContain('result 0 ');
+  });
+
+  it('is shortened for a fallback that takes less, and for the same fallback in the next step', async () => {
+    const models = {
+      one: namedModel('first', () => Promise.reject(apiError(401))),
+      two: namedModel('second', says('Done')),
+    };
+    const { steps } = fallbackRuntime(models, { providers: { two: smallWindow } });
+    const first = await steps.think(thought({ history: historyOf(6) }));
+    await steps.think(thought({ history: first.history }));
+    expect(promptText(models.one.calls[0])).toContain('result 0 ');
+    expect(models.two.calls.map((call) => promptText(call).includes('result 0 '))).toEqual([false, false]);
+    expect(JSON.stringify(first.history)).toContain('result 0 ');
   });
 });
