@@ -5,6 +5,9 @@ import { suggest } from '../base/check-options.ts';
 import { PinnaceError } from '../base/errors.ts';
 import type { Agent } from '../base/schema.ts';
 import type { Report } from '../events/report.ts';
+import { type Readers, trusted } from '../permission/label.ts';
+import { outputLabel, readersOfInput } from '../permission/run-facts.ts';
+import type { Tool } from '../tools/tool.ts';
 import type { Limits } from './limits.ts';
 
 /** What the composition has. */
@@ -41,12 +44,56 @@ export function problemsOfAgent(
   return [...missing, ...above];
 }
 
+/** What a tool of an agent reads, whether it may act, and who can see what is put in. */
+export interface ToolFlow {
+  readonly id: string;
+  readonly acts: boolean;
+  /** `trusted`: the operator's words, or what was put in. */
+  readonly reads: 'trusted' | 'untrusted' | 'private';
+  readonly sends: Readers;
+}
+
+/** Returns the flows of an agent's tools. */
+export function flowsOf(agent: Pick<Agent, 'trust' | 'dataSources'>, tools: readonly Tool[]): readonly ToolFlow[] {
+  return tools.map(({ definition }) => {
+    const { id, annotations } = definition;
+    const { from, readers } = outputLabel(definition, trusted, agent.trust ?? 'open');
+    const isStranger = from.length > 0 || (id === 'retrieve' && agent.dataSources.length > 0);
+    const reads = readers === 'principal' ? 'private' : isStranger ? 'untrusted' : 'trusted';
+    return { id, acts: annotations?.readOnlyHint !== true, reads, sends: readersOfInput(definition) };
+  });
+}
+
+/** Recommends a level for an open agent that reads strangers, has what is not public, and can act or send; `undefined` for others. */
+export function trustAdvice(
+  { id: agentId, trust = 'open' }: Pick<Agent, 'id' | 'trust'>,
+  flows: readonly ToolFlow[],
+  tools: readonly Tool[],
+): PinnaceError | undefined {
+  if (trust !== 'open') return undefined;
+  const idsOf = (test: (flow: ToolFlow) => boolean): string =>
+    flows.filter(test).map(({ id }) => id).slice(0, 5).join(', ');
+  const strangers = idsOf(({ reads }) => reads !== 'trusted');
+  const isOpen = (id: string): boolean => {
+    const definition = tools.find((tool) => tool.definition.id === id)?.definition;
+    return definition !== undefined && outputLabel(definition, trusted, trust).readers === 'public';
+  };
+  const closed = idsOf(({ id, reads }) => reads === 'private' || (reads === 'untrusted' && !isOpen(id)));
+  const out = idsOf(({ sends, acts }) => acts && sends === 'public');
+  if (strangers === '' || closed === '' || out === '') return undefined;
+  const what =
+    `agent "${agentId}" reads what strangers write (${strangers}), has what is not public (${closed}) and a way out (${out})`;
+  return new PinnaceError('invalid_argument', `Consider "trust": "watched" or "guarded": ${what}`, {
+    details: { reason: 'trust_recommended', field: 'trust' },
+  });
+}
+
 /** What an agent's record names or asks for without effect, for operators. */
 export interface AgentProblem {
   readonly agentId: string;
   /** Absent for a record that all tenants share. */
   readonly tenant?: string;
-  /** `unknown_tool`, `unknown_handler`, `unknown_data_source`, `no_items_of_tenant` or `limit_above_runtime`. */
+  /** `unknown_tool`, `unknown_handler`, `unknown_data_source`, `no_items_of_tenant`, `limit_above_runtime` or `trust_recommended`. */
   readonly reason: string;
   readonly message: string;
 }
@@ -64,15 +111,16 @@ export class AgentProblems {
   }
 
   /** Replaces the problems of an agent. */
-  note(agent: Pick<Agent, 'id' | 'tenant'>, errors: readonly PinnaceError[]): void {
+  note(agent: Pick<Agent, 'id' | 'tenant'>, errors: readonly PinnaceError[], advice?: PinnaceError): void {
     const before = this.of(agent);
-    if (errors.length === 0 && before.length === 0) return;
+    if (errors.length === 0 && before.length === 0 && !advice) return;
     for (const error of errors) {
       if (!before.some(({ message }) => message === error.message)) {
         this.#report?.(error, { kind: 'catalog', id: agent.id });
       }
     }
-    this.#byAgent.set(keyOf(agent), errors.map((error) => problemOf(agent, error)));
+    const all = advice ? [...errors, advice] : errors; // advice is no failure to report
+    this.#byAgent.set(keyOf(agent), all.map((error) => problemOf(agent, error)));
   }
 
   of(agent: Pick<Agent, 'id' | 'tenant'>): readonly AgentProblem[] {

@@ -23,7 +23,7 @@ import { createSlots } from '../tools/run-scope.ts';
 import { createChats } from './chats.ts';
 import { createLiveTexts } from '../tools/agent-tool.ts';
 import { createRuns, type RunningAgent, type Runs, type RunsOptions } from './runs.ts';
-import { AgentProblems, problemOf } from './check-agents.ts';
+import { AgentProblems, flowsOf, problemOf } from './check-agents.ts';
 import { createReadiness } from './readiness.ts';
 import {
   createRequestRefusals,
@@ -271,7 +271,7 @@ function createOperations(parts: RuntimeParts, { guard }: { readonly guard: Guar
       requireOpen();
       await resolver.refresh();
       const { agent, tools, servers } = await resolver.equip(agentId, principal);
-      const { digest, entries } = await toolSetOf(agent, tools, servers);
+      const { digest, entries, tools: included } = await toolSetOf(agent, tools, servers);
       const { egress } = agent;
       const empty = await dataSources?.emptyFor(agent, principal) ?? [];
       const all = [...problems.of(agent), ...empty.map((error) => problemOf(agent, error))];
@@ -279,6 +279,8 @@ function createOperations(parts: RuntimeParts, { guard }: { readonly guard: Guar
         agentId: agent.id,
         digest,
         tools: entries,
+        trust: agent.trust ?? 'open',
+        flows: flowsOf(agent, included),
         ...(egress && { egress }),
         ...(all.length > 0 && { problems: all.map(({ reason, message }) => ({ reason, message })) }),
       };

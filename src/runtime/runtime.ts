@@ -22,7 +22,8 @@ import type { AgentTools } from './agent-tools.ts';
 import type { ManifestEntry } from './tool-sets.ts';
 import type { PlanReply } from '../contracts/plans.ts';
 import type { Principal } from '../base/principal.ts';
-import type { AgentProblem } from './check-agents.ts';
+import type { AgentProblem, ToolFlow } from './check-agents.ts';
+import type { Trust } from '../permission/label.ts';
 import type { Diagnosis, Readiness, ReadyOptions } from './readiness.ts';
 import type { Runs } from './runs.ts';
 import type { RunStatus } from './run-record.ts';
@@ -40,6 +41,10 @@ export interface Manifest {
   readonly agentId: string;
   readonly digest: string;
   readonly tools: readonly ManifestEntry[];
+  /** The level in force. */
+  readonly trust: Trust;
+  /** What the included tools read, whether they may act, and who can see what is put in. */
+  readonly flows: readonly ToolFlow[];
   /** The only origins that the agent's tool calls may reach; absent: what each tool allows. */
   readonly egress?: readonly string[];
   /** What the agent's record names or asks for without effect, and its data sources that are empty for the caller alone; absent: nothing. */

@@ -28,7 +28,7 @@ import type { McpValidating, McpValidation } from '../contracts/mcp/mcp-validati
 import type { AnsweredQuestions } from '../contracts/mcp/answers.ts';
 import type { McpContent } from '../contracts/mcp/content.ts';
 import type { McpSignIns } from '../contracts/mcp/sign-in.ts';
-import { type AgentProblems, type AgentTerms, problemsOfAgent } from './check-agents.ts';
+import { type AgentProblems, type AgentTerms, flowsOf, problemsOfAgent, trustAdvice } from './check-agents.ts';
 import type { Discovery } from '../discovery/discovery-tools.ts';
 import type { DataSources } from '../grounding/grounding-tools.ts';
 
@@ -91,7 +91,8 @@ export function createToolSets(
     sets.set(agent, { listed, servers, toolSet });
     const unhandled = others.filter(({ tool, definition }) => !tool && agent.entryTools.includes(definition.id))
       .flatMap(({ definition }) => unknownHandler('use a tool', definition, means.handlers) ?? []);
-    problems.note(agent, [...problemsIn(toolSet, agent, terms), ...unhandled]);
+    const advice = trustAdvice(agent, flowsOf(agent, toolSet.tools), toolSet.tools);
+    problems.note(agent, [...problemsIn(toolSet, agent, terms), ...unhandled], advice);
     return toolSet;
   };
 }
@@ -212,7 +213,7 @@ export async function assemble(agent: Agent, known: readonly KnownTool[], mcp: M
   }
   entries.push(...mcp.entries);
   for (const id of allows.unmatched()) entries.push({ id, excluded: reasonFor(id) });
-  return { tools, entries, notes: mcp.notes, digest: await digestOf(tools, mcp.notes) };
+  return { tools, entries, notes: mcp.notes, digest: await digestOf(tools, mcp.notes, agent.trust) };
 }
 
 /** Loaded for guarded agents. */
@@ -288,13 +289,18 @@ function exclude(
 
 const digests = new WeakMap<Tool, string>();
 
-async function digestOf(tools: readonly Tool[], notes: readonly ContextItem[]): Promise<string> {
+async function digestOf(
+  tools: readonly Tool[],
+  notes: readonly ContextItem[],
+  trust: Agent['trust'] = 'open',
+): Promise<string> {
   const parts = await Promise.all(tools.map(async (tool) => {
     const known = digests.get(tool) ?? await sha256(JSON.stringify(tool.definition));
     digests.set(tool, known);
     return known;
   }));
-  return await sha256([...parts, ...notes.map((note) => JSON.stringify(note))].join('\n'));
+  const level = trust === 'open' ? [] : [trust];
+  return await sha256([...parts, ...notes.map((note) => JSON.stringify(note)), ...level].join('\n'));
 }
 
 /** What the model receives about the tools of a request besides their definitions. */

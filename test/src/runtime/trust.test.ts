@@ -137,6 +137,28 @@ describe('the level of an agent', () => {
   });
 });
 
+describe('the manifest', () => {
+  it('shows the level and what each tool reads and sends, and recommends a level where an agent needs one', async () => {
+    const { tools: list } = tools();
+    const reasons: string[] = [];
+    const runtime = testRuntime({
+      ...scriptedModel([]),
+      tools: list,
+      onError: (error) => void reasons.push(String(error)),
+    });
+    const { trust, flows, problems } = await runtime.manifest('helper', me);
+    expect(trust).toBe('open');
+    expect(flows).toContainEqual({ id: 'read_mail', acts: false, reads: 'untrusted', sends: 'tenant' });
+    expect(flows).toContainEqual({ id: 'notes', acts: false, reads: 'private', sends: 'tenant' });
+    expect(flows).toContainEqual({ id: 'send', acts: true, reads: 'trusted', sends: 'public' });
+    const what = expect.stringMatching(/read_mail, notes.*not public \(read_mail, notes\).*way out \(send\)/);
+    expect(problems).toEqual([{ reason: 'trust_recommended', message: what }]);
+    expect(reasons).toEqual([]);
+    const watched = testRuntime({ ...scriptedModel([]), tools: list, agent: { trust: 'watched' } });
+    expect(await watched.manifest('helper', me)).not.toHaveProperty('problems');
+  });
+});
+
 describe('the facts of a call', () => {
   it('are where its values are from, what the run has read and called, and where it goes', async () => {
     const { authorize, facts } = watching();

@@ -47,6 +47,13 @@ const ManifestPage = v.object({
   agentId: v.string(),
   digest: v.string(),
   tools: v.array(v.object({ id: v.string(), excluded: v.optional(v.string()) })),
+  trust: v.picklist(['open', 'watched', 'guarded']),
+  flows: v.array(v.object({
+    id: v.string(),
+    acts: v.boolean(),
+    reads: v.picklist(['trusted', 'untrusted', 'private']),
+    sends: v.picklist(['public', 'tenant', 'principal']),
+  })),
   egress: v.optional(v.array(v.string())),
   problems: v.optional(v.array(v.object({ reason: v.string(), message: v.string() }))),
   nextPageToken: v.optional(v.string()),
@@ -266,7 +273,7 @@ const maxPage = 1000;
 
 /** One page of a manifest. The token names the digest, so a page of another manifest cannot continue this one. */
 function pageOf(
-  { tools, ...manifest }: Manifest,
+  { tools, flows, ...manifest }: Manifest,
   limitText = '100',
   pageToken = `${manifest.digest.slice(0, 16)}.0`,
 ): Manifest & { readonly nextPageToken?: string } {
@@ -286,5 +293,6 @@ function pageOf(
   }
   const end = Number(at) + limit;
   const more = end < tools.length && { nextPageToken: `${digest}.${end}` };
-  return { ...manifest, tools: tools.slice(Number(at), end), ...more };
+  const page = tools.slice(Number(at), end);
+  return { ...manifest, tools: page, flows: flows.filter(({ id }) => page.some((tool) => tool.id === id)), ...more };
 }

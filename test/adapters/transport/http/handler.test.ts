@@ -164,6 +164,8 @@ describe('createHandler', () => {
       agentId: 'helper',
       digest: first.digest,
       tools: [{ id: 'c' }],
+      trust: 'open',
+      flows: [{ id: 'c', acts: true, reads: 'trusted', sends: 'public' }],
     });
     for (const bad of ['limit=0', 'limit=x', 'limit=1001', 'pageToken=another.2', 'pageToken=%00']) {
       expect(await get(bad)).toMatchObject({ code: 'invalid_argument' });
