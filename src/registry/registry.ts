@@ -4,7 +4,7 @@ import type { Catalog } from '../contracts/catalog.ts';
 import type { Storage } from '../contracts/storage.ts';
 import { type CatalogRecords, kindNames, type RecordKind } from './record-kinds.ts';
 import { checkKnownOptions, optional } from '../base/check-options.ts';
-import { loadOnce } from '../base/load-once.ts';
+import { loadOnce, onUse } from '../base/load-once.ts';
 import { checkPrivateOrigins } from '../base/origins.ts';
 import { untilAborted } from '../base/until-aborted.ts';
 import type { Collection } from './collection.ts';
@@ -59,38 +59,32 @@ export function createRegistry(options: RegistryOptions): Registry {
   const known = knownParts(options);
   const records = loadOnce(async () => (await import('./open-records.ts')).openRecords(options, known));
   return {
-    agents: collectionOnUse(async () => (await records()).agents),
-    tools: collectionOnUse(async () => (await records()).tools),
-    mcpServers: collectionOnUse(async () => (await records()).mcpServers),
-    providers: collectionOnUse(async () => (await records()).providers),
-    dataSources: collectionOnUse(async () => (await records()).dataSources),
+    agents: onUse(async () => (await records()).agents, ...collectionMethods),
+    tools: onUse(async () => (await records()).tools, ...collectionMethods),
+    mcpServers: onUse(async () => (await records()).mcpServers, ...collectionMethods),
+    providers: onUse(async () => (await records()).providers, ...collectionMethods),
+    dataSources: onUse(async () => (await records()).dataSources, ...collectionMethods),
     ...catalogOf(storage, undefined),
     forTenant: (tenant) => catalogOf(storage, tenant),
     dataSource: async (id, signal, tenant) => {
       const own = tenant !== undefined && await read(storage, { kind: 'dataSource', owner: tenant, id, signal });
       return own || await read(storage, { kind: 'dataSource', owner: undefined, id, signal });
     },
-    availableTools: async (...args) => await (await records()).availableTools(...args),
-    put: async (kind, record, how) => await (await records()).put(kind, record, how),
-    export: async (...args) => await (await records()).export(...args),
-    import: async (...args) => await (await records()).import(...args),
+    ...onUse(records, 'availableTools', 'put', 'export', 'import'),
   };
 }
 
-/** A collection whose code is loaded with the first call. */
-function collectionOnUse<Kind extends RecordKind>(collection: () => Promise<Collection<Kind>>): Collection<Kind> {
-  return {
-    register: async (...args) => await (await collection()).register(...args),
-    get: async (...args) => await (await collection()).get(...args),
-    list: async (...args) => await (await collection()).list(...args),
-    update: async (...args) => await (await collection()).update(...args),
-    replace: async (...args) => await (await collection()).replace(...args),
-    disable: async (...args) => await (await collection()).disable(...args),
-    enable: async (...args) => await (await collection()).enable(...args),
-    remove: async (...args) => await (await collection()).remove(...args),
-    history: async (...args) => await (await collection()).history(...args),
-  };
-}
+const collectionMethods = [
+  'register',
+  'get',
+  'list',
+  'update',
+  'replace',
+  'disable',
+  'enable',
+  'remove',
+  'history',
+] as const satisfies readonly (keyof Collection<RecordKind>)[];
 
 /** What runtimes read of one owner. */
 function catalogOf(storage: Storage, owner: Owner) {
