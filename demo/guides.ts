@@ -52,6 +52,7 @@ export const guideGroups: readonly GuideGroup[] = [
       { page: 'guarded', title: 'Guarded agents', words: 'security prompt injection handles acts reader trust' },
       { page: 'approvals', title: 'Approvals', words: 'person decides allow deny' },
       { page: 'undo', title: 'Undo', words: 'take back revert roll back compensate' },
+      { page: 'inbox', title: 'Inbox', words: 'waiting decide several batch change edit input approvers stream' },
       { page: 'discovery', title: 'Discovery', words: 'find search thousands of tools' },
       { page: 'mcp', title: 'MCP', words: 'model context protocol servers clients' },
       { page: 'mcp-content', title: 'Resources and prompts of MCP servers', words: 'attach template completion' },
