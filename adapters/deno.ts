@@ -32,6 +32,8 @@ const drainMs = 3_000;
 const exitMs = 4_500;
 /** Time for the last events to reach the sockets of their readers. */
 const flushMs = 250;
+/** How often it is looked what is due, where there is no cron. */
+const sweepMs = 15_000;
 const ownOptions: Readonly<Record<string, Wanted>> = { kvPath: ['given?', 'the path of a Deno KV database'] };
 
 /**
@@ -59,6 +61,7 @@ export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
   const sweep = sweepOnRequest(runtime, { report });
   // A failed sweep is left to the next: while the endpoint closes, its storage closes before its cron.
   scheduler()?.('pinnace-plans', '* * * * *', async () => void await runtime.sweep().catch(reportTo(report)));
+  if (!scheduler()) Deno.unrefTimer(Number(setInterval(sweep, sweepMs))); // Deno's own server keeps the process alive
   const handler = cutSenders(endpoint.handler);
   return (request, connection) => {
     setTimeout(sweep); // after the answer, which does not wait for the database to open
@@ -104,7 +107,7 @@ function variable(name: string): string {
   return state === 'granted' ? Deno.env.get(name) ?? '' : '';
 }
 
-/** Deno Deploy has cron, and Deno with `--unstable-cron`; elsewhere only requests wake what is due. */
+/** Deno Deploy has cron, and Deno with `--unstable-cron`; elsewhere a timer and requests wake what is due. */
 function scheduler(): ((name: string, schedule: string, work: () => Promise<void>) => void) | undefined {
   return (Deno as { cron?: ReturnType<typeof scheduler> }).cron;
 }

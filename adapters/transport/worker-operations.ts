@@ -37,7 +37,7 @@ export type OperationCall = {
 /** What a worker may serve of it. */
 export type ServedRooms =
   & Pick<HostedRuntime, keyof Operations['runtime']>
-  & Partial<Pick<HostedRuntime, Exclude<Room, 'runtime'>>>;
+  & { readonly [R in Exclude<Room, 'runtime'>]?: Pick<HostedRuntime[R], keyof Operations[R] & keyof HostedRuntime[R]> };
 
 /** The errors of a runtime without the room. */
 const absent: Readonly<Record<Room, readonly [code: 'unavailable' | 'not_found', message: string]>> = {

@@ -115,6 +115,7 @@ export class DueIndex {
 
   /** Starts what is due, after the sweep that is under way. Resolves to how much was started here. */
   sweep(): Promise<number> {
+    if (this.#isClosed) return Promise.resolve(0);
     return this.#next ??= (this.#running ?? Promise.resolve(0)).catch(() => 0).then(() => {
       this.#next = undefined;
       return this.#running = this.#sweep().finally(() => this.#running = undefined);

@@ -106,6 +106,10 @@ export interface Playground {
   readonly apps: (via: string | undefined) => Promise<McpContent['apps']>;
   /** The sign-ins and answers for MCP servers of the page's worker, or of an endpoint. */
   readonly signIns: (via: string | undefined) => Promise<McpContent['mcpSignIns']>;
+  /** The schedules of the page's worker, or of an endpoint. */
+  readonly schedules: (via: string | undefined) => Promise<McpContent['schedules']>;
+  /** The chats that the worker, or an endpoint, has stored: those of schedules. */
+  readonly storedChats: (via: string | undefined) => Promise<McpContent['chats']>;
   /** Answers a question of the plan in the open chat. */
   reply(question: PlanQuestion, answer: Answer): void;
   /** Pauses the plan in the open chat, lets it go on, or cancels it, if it is this page's worker that runs it. */
@@ -252,6 +256,8 @@ export function createPlayground(options: PlaygroundOptions): Playground {
       },
       decide: (part, decision, send) => void chats.decide(part, decision, send),
       apps: async (via) => (await transports.to(via).mcp()).apps,
+      schedules: async (via) => (await transports.to(via).mcp()).schedules,
+      storedChats: async (via) => (await transports.to(via).mcp()).chats,
       signIns: async (via) => (await transports.to(via).mcp()).mcpSignIns,
       reply: (question, answer) => void chats.reply(question, answer),
       // The plan view shows the result.

@@ -8,7 +8,7 @@
 /** Where agents and runs are: in this page, or at the connected server. */
 export type Where = 'page' | 'server';
 
-const runsSections = ['list', 'tests', 'plans', 'audit', 'metrics'] as const;
+const runsSections = ['list', 'schedules', 'tests', 'plans', 'audit', 'metrics'] as const;
 /** What the page of runs shows: runs and test cases of this page; runs, plans, audit log and metrics of a server. */
 export type RunsSection = typeof runsSections[number];
 

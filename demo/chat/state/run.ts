@@ -40,7 +40,10 @@ export interface Transport extends Pick<ChatTransport<UIMessage>, 'sendMessages'
 }
 
 /** The prompts and resources of MCP servers, sign-ins to them, and answers to their questions. */
-export type McpContent = Pick<ConnectedRuntime, 'prompts' | 'resources' | 'apps' | 'mcpSignIns'>;
+export type McpContent = Pick<
+  ConnectedRuntime,
+  'prompts' | 'resources' | 'apps' | 'mcpSignIns' | 'schedules' | 'chats'
+>;
 
 /** A run that is going on. */
 export interface Run {

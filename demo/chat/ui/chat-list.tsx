@@ -10,12 +10,13 @@ import { chatItems } from './chat-menu.ts';
 import { lazy } from '../../kit/lazy.tsx';
 import { uncover } from '../../app/state/screens.ts';
 
+const RepeatDialog = lazy(async () => (await import('../../schedules/repeat-dialog.tsx')).RepeatDialog);
 const TotalsDialog = lazy(async () => (await import('./chat-totals.tsx')).TotalsDialog);
 
 /** What is done with one chat of the list. */
 interface Doing {
   readonly chatId: string;
-  readonly what: 'renaming' | 'totals';
+  readonly what: 'renaming' | 'totals' | 'repeat';
 }
 
 /** The earlier chats: those that are pinned, then the others by day. */
@@ -92,6 +93,7 @@ function ChatItem({ chat, playground, doing }: ChatItemProps): JSX.Element {
         </div>
       )}
       {done === 'totals' && <TotalsDialog chat={chat} onClose={close} />}
+      {done === 'repeat' && <RepeatDialog chat={chat} playground={playground} onClose={close} />}
     </li>
   );
 }
@@ -106,6 +108,13 @@ function itemsOf(chat: Chat, playground: Playground, doing: Signal<Doing | undef
       icon: 'sliders',
       title: 'Chat settings',
       onChoose: () => void chats.open(chat.id).then(() => (overlay.value = 'chat-settings')),
+    },
+    {
+      testId: 'repeat-chat',
+      icon: 'retry',
+      title: 'Repeat…',
+      onChoose: () =>
+        void (chat.loaded.value === 'absent' ? chats.open(chat.id) : Promise.resolve()).then(() => does('repeat')),
     },
     {
       testId: 'chat-usage',

@@ -13,12 +13,16 @@ import type {
 import type { McpSignInCallback, McpSignInRequest, RuntimeSignIns } from '../../../src/contracts/mcp/sign-in.ts';
 import { PinnaceError } from '../../../src/base/errors.ts';
 import type { HostedRuntime, RunCall, Runtime } from '../../../src/runtime/runtime.ts';
+import type { Schedules } from '../../../src/runtime/schedule.ts';
+import type { ChatImport } from '../../../src/runtime/chat-record.ts';
 import type { StoredFiles } from '../../../src/runtime/message-files.ts';
 
 /** Returns the runtime. Aborting a run's signal cancels the run at the endpoint; its stream then says so. */
 export function remoteRuntime(
   client: Client,
 ): Runtime & Pick<HostedRuntime, 'prompts' | 'resources' | 'apps' | 'mcpSignIns'> & {
+  readonly schedules: Omit<Schedules, 'has' | 'erase'>;
+  readonly chats: Omit<HostedRuntime['chats'], 'export'>;
   readonly blobs: Pick<StoredFiles, 'get'>;
 } {
   const { prompts, resources, apps } = client;
@@ -43,6 +47,14 @@ export function remoteRuntime(
       },
     },
     mcpSignIns: signInsOf(client),
+    schedules: schedulesOf(client),
+    chats: {
+      list: (_principal, page) => client.chats.list(page),
+      get: (id, _principal, page) => client.chats.get(id, page),
+      rename: (id, change) => client.chats.rename(id, change as { title: string; version: number }), // the endpoint checks it
+      import: (chat) => client.chats.import(chat as ChatImport),
+      delete: (id) => client.chats.delete(id),
+    },
     run: (request, _principal, call) => startedBy(client, call, (given) => client.run(request, given)),
     fork: (runId, options, _principal, call) => startedBy(client, call, (given) => client.fork(runId, options, given)),
     async resume(runId, after, { signal }) {
@@ -61,6 +73,20 @@ export function remoteRuntime(
     manifest: () => Promise.reject(notOffered()),
     invalidate: () => Promise.reject(notOffered()),
     close: () => Promise.resolve(),
+  };
+}
+
+function schedulesOf({ schedules }: Client): Omit<Schedules, 'has' | 'erase'> {
+  return {
+    create: (input) => schedules.create(input),
+    list: (_principal, page) => schedules.list(page),
+    get: (id) => schedules.get(id),
+    update: (id, { revision = 0, ...change }) => schedules.update(id, { ...change, revision }),
+    delete: (id) => schedules.delete(id),
+    pause: (id) => schedules.pause(id),
+    resume: (id) => schedules.resume(id),
+    run: (id) => schedules.run(id),
+    fires: (id, _principal, page) => schedules.fires(id, page),
   };
 }
 

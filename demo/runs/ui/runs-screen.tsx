@@ -17,9 +17,11 @@ import { NotLoaded } from './not-loaded.tsx';
 import { RunList } from './run-list.tsx';
 import { RunView } from './run-view.tsx';
 import { WhereSwitch } from './server.tsx';
+import { endpointOf } from '../../settings/state/settings.ts';
 
 const instead = { StandIn: Loading, Failure: NotLoaded };
 const EvalsPanel = lazy(async () => (await import('../../evals/ui/evals-panel.tsx')).EvalsPanel, instead);
+const SchedulesTab = lazy(async () => (await import('../../schedules/schedules-tab.tsx')).SchedulesTab, instead);
 const ServerRuns = lazy(async () => (await import('./server-runs.tsx')).ServerRuns, instead);
 
 /** What happened in runs: the runs of this page or of the server, and the one that is open. */
@@ -100,8 +102,11 @@ function titleOf({ opened }: Inspector, at: Place | RunScreen, { agents }: Playg
 }
 
 const sections: Readonly<Record<'page' | 'server', readonly (readonly [RunsSection, label: string])[]>> = {
-  page: [['list', 'Runs'], ['tests', 'Test cases']],
-  server: [['list', 'Runs'], ['plans', 'Plans'], ['audit', 'Audit log'], ['metrics', 'Metrics']],
+  page: [['list', 'Runs'], ['schedules', 'Schedules'], ['tests', 'Test cases']],
+  server: [['list', 'Runs'], ['schedules', 'Schedules'], ['plans', 'Plans'], ['audit', 'Audit log'], [
+    'metrics',
+    'Metrics',
+  ]],
 };
 
 interface SectionsProps {
@@ -111,6 +116,7 @@ interface SectionsProps {
 }
 
 function Sections({ inspector, playground, at }: SectionsProps): JSX.Element {
+  const via = at.where === 'server' ? endpointOf(playground.settings.choice.value) : undefined;
   const strip = useCurrentInView<HTMLElement>(at.section);
   return (
     <>
@@ -128,7 +134,9 @@ function Sections({ inspector, playground, at }: SectionsProps): JSX.Element {
           </button>
         ))}
       </nav>
-      {at.where === 'server'
+      {at.section === 'schedules' && (at.where === 'page' || via !== undefined)
+        ? <SchedulesTab playground={playground} via={via} />
+        : at.where === 'server'
         ? <ServerRuns playground={playground} at={at} />
         : at.section === 'tests'
         ? <EvalsPanel playground={playground} />

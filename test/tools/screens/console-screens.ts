@@ -49,6 +49,7 @@ export const consoleScreens = {
     await page.getByTestId('registry-row').first().waitFor();
   }),
   'server-list': next('The runs of a server', clicks('open-runs', 'run-row')),
+  'server-schedules': next('The schedules of a server', clicks('runs-tab-schedules', 'schedules-empty')),
   'server-plans': next('The plans of a server', clicks('runs-tab-plans', 'console-plan')),
   'server-plan': next('The controls of a plan at a server', clicks('console-plan', 'console-plan-view')),
   'server-audit': next('The audit log with its verification', async (page) => {

@@ -1,0 +1,218 @@
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useEffect, useId } from 'preact/hooks';
+import type { ScheduleWhen } from '../../src/runtime/schedule.ts';
+import type { Playground } from '../app/state/playground.ts';
+import { showRuns, whereOf } from '../app/state/screens.ts';
+import type { Chat } from '../chat/state/chat.ts';
+import { Dialog } from '../kit/dialog.tsx';
+import { endpointOf } from '../settings/state/settings.ts';
+import './schedules.css';
+
+const rhythms = {
+  daily: 'Every day',
+  weekdays: 'On weekdays',
+  weekly: 'Every week',
+  hourly: 'Every hour',
+  custom: 'Custom (cron)',
+};
+type Rhythm = keyof typeof rhythms;
+const days = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
+
+/** Where runs of schedules happen, as a person is told. */
+export const placeTexts = { page: 'Runs while this page is open.', server: 'Runs on the server.' };
+
+/** A time in a zone: `Mon 30 Nov 2026, 08:00`. */
+export function timeIn(at: number, timeZone?: string): string {
+  const options = {
+    weekday: 'short',
+    day: 'numeric',
+    month: 'short',
+    year: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+  } as const;
+  return new Intl.DateTimeFormat('en-GB', { ...options, ...(timeZone !== undefined && { timeZone }) }).format(at);
+}
+
+/** Says when a chat's request is repeated, in which time zone, and what is said then. */
+export function RepeatDialog(
+  { chat, playground, onClose }: { readonly chat: Chat; readonly playground: Playground; readonly onClose: () => void },
+): JSX.Element {
+  const question = chat.messages.value.findLast(({ role }) => role === 'user');
+  const message = useSignal(question?.role === 'user' ? question.text : '');
+  const rhythm = useSignal<Rhythm>('daily');
+  const time = useSignal('08:00');
+  const day = useSignal(1);
+  const cron = useSignal('0 8 * * mon-fri');
+  const timeZone = useSignal(Intl.DateTimeFormat().resolvedOptions().timeZone);
+  const problem = useSignal('');
+  const isSaving = useSignal(false);
+  const when = whenOf({
+    rhythm: rhythm.value,
+    time: time.value,
+    day: day.value,
+    cron: cron.value,
+    timeZone: timeZone.value,
+  });
+  const place = whereOf(playground);
+  const save = async (): Promise<void> => {
+    isSaving.value = true;
+    try {
+      const schedules = await playground.schedules(endpointOf(playground.settings.choice.value));
+      const name = chat.title.value || message.value.slice(0, 80);
+      await schedules.create({ agentId: chat.agentId.value, name, message: message.value, when });
+      playground.announcement.value = 'The schedule is saved';
+      onClose();
+      showRuns(playground, { section: 'schedules' });
+    } catch (error) {
+      problem.value = error instanceof Error ? error.message : String(error);
+    } finally {
+      isSaving.value = false;
+    }
+  };
+  return (
+    <Dialog class='repeat' label='Repeat this request' testId='repeat' onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void save();
+        }}
+      >
+        <h2>Repeat this request</h2>
+        <p class='field-help' data-testid='repeat-place'>{placeTexts[place]}</p>
+        <label class='repeat-field'>
+          <span>What to say</span>
+          <textarea
+            data-testid='repeat-message'
+            rows={4}
+            required
+            maxLength={32_768}
+            value={message.value}
+            onInput={(event) => (message.value = event.currentTarget.value)}
+          />
+        </label>
+        <div class='repeat-when'>
+          <label class='repeat-field'>
+            <span>How often</span>
+            <select
+              data-testid='repeat-rhythm'
+              value={rhythm.value}
+              onChange={(event) => (rhythm.value = event.currentTarget.value as Rhythm)}
+            >
+              {Object.entries(rhythms).map(([name, label]) => <option key={name} value={name}>{label}</option>)}
+            </select>
+          </label>
+          {rhythm.value === 'weekly' && (
+            <label class='repeat-field'>
+              <span>Day</span>
+              <select value={day.value} onChange={(event) => (day.value = Number(event.currentTarget.value))}>
+                {days.map((name, number) => <option key={name} value={number}>{name}</option>)}
+              </select>
+            </label>
+          )}
+          {rhythm.value === 'custom'
+            ? (
+              <label class='repeat-field'>
+                <span>Minute, hour, day, month, weekday</span>
+                <input
+                  type='text'
+                  data-testid='repeat-cron'
+                  spellcheck={false}
+                  value={cron.value}
+                  onInput={(event) => (cron.value = event.currentTarget.value)}
+                />
+              </label>
+            )
+            : rhythm.value !== 'hourly' && (
+              <label class='repeat-field'>
+                <span>Time</span>
+                <input
+                  type='time'
+                  data-testid='repeat-time'
+                  required
+                  value={time.value}
+                  onInput={(event) => (time.value = event.currentTarget.value)}
+                />
+              </label>
+            )}
+          <ZoneField value={timeZone.value} onInput={(zone) => (timeZone.value = zone)} />
+        </div>
+        <NextTimes when={when} timeZone={timeZone.value} />
+        {problem.value !== '' && <p class='field-error' role='alert' data-testid='repeat-problem'>{problem.value}</p>}
+        <div class='button-row'>
+          <button type='submit' class='button is-primary' data-testid='repeat-save' disabled={isSaving.value}>
+            Save schedule
+          </button>
+          <button type='button' class='button' onClick={onClose}>Cancel</button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function ZoneField(
+  { value, onInput }: { readonly value: string; readonly onInput: (zone: string) => void },
+): JSX.Element {
+  const id = useId();
+  return (
+    <label class='repeat-field'>
+      <span>Time zone</span>
+      <input
+        type='text'
+        data-testid='repeat-zone'
+        list={id}
+        required
+        spellcheck={false}
+        value={value}
+        onInput={(event) => onInput(event.currentTarget.value)}
+      />
+      <datalist id={id}>
+        {Intl.supportedValuesOf('timeZone').map((zone) => <option key={zone} value={zone} />)}
+      </datalist>
+    </label>
+  );
+}
+
+/** The next three times, as far as what was entered can be read. */
+function NextTimes({ when, timeZone }: { readonly when: ScheduleWhen; readonly timeZone: string }): JSX.Element {
+  const times = useSignal<readonly string[] | undefined>(undefined);
+  useEffect(() => {
+    void import('../../src/schedules/when.ts').then(({ nextTimes }) => {
+      try {
+        const next = 'cron' in when ? nextTimes({ cron: when.cron, timeZone }, { after: Date.now(), count: 3 }) : [];
+        times.value = next.map((at) => timeIn(at, timeZone));
+      } catch {
+        times.value = [];
+      }
+    });
+  }, [JSON.stringify(when)]);
+  return (
+    <div class='repeat-next' data-testid='repeat-next' role='status'>
+      {times.value?.length === 0 ? <p class='field-error'>No time matches this.</p> : (
+        <>
+          <p>Next times</p>
+          <ul>{times.value?.map((time) => <li key={time}>{time}</li>)}</ul>
+        </>
+      )}
+    </div>
+  );
+}
+
+function whenOf({ rhythm, time, day, cron, timeZone }: {
+  readonly rhythm: Rhythm;
+  readonly time: string;
+  readonly day: number;
+  readonly cron: string;
+  readonly timeZone: string;
+}): ScheduleWhen {
+  const [hour = 0, minute = 0] = time.split(':').map(Number);
+  const patterns: Readonly<Record<Rhythm, string>> = {
+    daily: `${minute} ${hour} * * *`,
+    weekdays: `${minute} ${hour} * * mon-fri`,
+    weekly: `${minute} ${hour} * * ${day}`,
+    hourly: '0 * * * *',
+    custom: cron,
+  };
+  return { cron: patterns[rhythm], timeZone };
+}

@@ -1,0 +1,177 @@
+import { type Signal, useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
+import type { RemoteSchedules } from '../../adapters/transport/client/rooms.ts';
+import type { Schedule, ScheduleFire } from '../../src/runtime/schedule.ts';
+import { agentOf, type Playground } from '../app/state/playground.ts';
+import { Icon } from '../kit/icon.tsx';
+import { placeTexts, timeIn } from './repeat-dialog.tsx';
+import './schedules.css';
+
+/** How often the list is read again while it is shown. */
+const readEveryMs = 3_000;
+
+interface TabState {
+  readonly list: Signal<readonly Schedule[] | undefined>;
+  readonly problem: Signal<string>;
+  readonly does: (work: (schedules: RemoteSchedules) => Promise<unknown>) => Promise<void>;
+}
+
+/** The schedules of this page, or of a server. */
+export function SchedulesTab(
+  { playground, via }: { readonly playground: Playground; readonly via?: string | undefined },
+): JSX.Element {
+  const list = useSignal<readonly Schedule[] | undefined>(undefined);
+  const problem = useSignal('');
+  const does: TabState['does'] = async (work) => {
+    try {
+      const schedules = await playground.schedules(via);
+      await work(schedules);
+      list.value = (await schedules.list({ limit: 200 })).items;
+      problem.value = '';
+    } catch (error) {
+      problem.value = error instanceof Error ? error.message : String(error);
+    }
+  };
+  useEffect(() => {
+    const read = (): void => void does(() => Promise.resolve());
+    read();
+    const timer = setInterval(read, readEveryMs);
+    return () => clearInterval(timer);
+  }, [via]);
+  return (
+    <div class='run-scroll schedules' data-testid='schedules'>
+      <p class='inspector-faint' data-testid='schedules-place'>{placeTexts[via === undefined ? 'page' : 'server']}</p>
+      {problem.value !== '' && <p class='field-error' role='alert'>{problem.value}</p>}
+      {list.value?.length === 0 && (
+        <p class='inspector-empty' data-testid='schedules-empty'>
+          No schedules yet. Choose “Repeat…” in the menu of a chat.
+        </p>
+      )}
+      <ul class='boxed'>
+        {list.value?.map((schedule) => (
+          <ScheduleItem key={schedule.id} schedule={schedule} playground={playground} via={via} does={does} />
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function ScheduleItem({ schedule, playground, via, does }: {
+  readonly schedule: Schedule;
+  readonly playground: Playground;
+  readonly via: string | undefined;
+  readonly does: TabState['does'];
+}): JSX.Element {
+  const { id, name, message, paused, next: [next], last, when } = schedule;
+  const isOpen = useSignal(false);
+  const zone = 'cron' in when ? when.timeZone : undefined;
+  const act = (testId: string, label: string, how: 'run' | 'pause' | 'resume' | 'delete'): JSX.Element => (
+    <button
+      type='button'
+      class='button'
+      data-testid={testId}
+      onClick={() => void does((schedules) => schedules[how](id))}
+    >
+      {label}
+    </button>
+  );
+  return (
+    <li class='schedule' data-testid='schedule' data-paused={paused !== undefined}>
+      <h3 dir='auto'>{name}</h3>
+      <p class='inspector-faint' dir='auto'>{agentOf(playground.agents, schedule.agentId).name}: “{message}”</p>
+      <p data-testid='schedule-next'>
+        {paused
+          ? `Paused${paused.by === 'system' ? `: ${reasons[paused.reason] ?? paused.reason}` : ''}`
+          : next === undefined
+          ? 'No further time'
+          : `Next: ${timeIn(next, zone)}${zone === undefined ? '' : ` (${zone})`}`}
+      </p>
+      {last && (
+        <p data-testid='schedule-last' data-state={last.state}>
+          Last: {timeIn(last.at, zone)}, {states[last.state ?? ''] ?? last.state}
+        </p>
+      )}
+      <div class='button-row'>
+        {act('schedule-run', 'Run now', 'run')}
+        {paused ? act('schedule-resume', 'Resume', 'resume') : act('schedule-pause', 'Pause', 'pause')}
+        <button
+          type='button'
+          class='button'
+          data-testid='schedule-history'
+          aria-expanded={isOpen.value}
+          onClick={() => (isOpen.value = !isOpen.value)}
+        >
+          History <Icon name='chevron' />
+        </button>
+        {act('schedule-delete', 'Delete', 'delete')}
+      </div>
+      {isOpen.value && <History schedule={schedule} playground={playground} via={via} zone={zone} />}
+    </li>
+  );
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  failures: 'it failed five times in a row',
+  expired: 'it has reached its end',
+};
+const states: Readonly<Record<string, string>> = {
+  running: 'running',
+  completed: 'done',
+  awaiting_approval: 'waits for you',
+  stopped: 'stopped at a limit',
+  cancelled: 'canceled',
+  failed: 'failed',
+  refused: 'refused',
+};
+const outcomes: Readonly<Record<ScheduleFire['outcome'], string>> = {
+  claimed: 'starting',
+  started: 'started',
+  overlap: 'left out: the last run was still going on',
+  missed: 'missed: nothing was running it',
+  refused: 'refused',
+};
+
+/** What became of its occurrences, with what was answered. */
+function History({ schedule, playground, via, zone }: {
+  readonly schedule: Schedule;
+  readonly playground: Playground;
+  readonly via: string | undefined;
+  readonly zone: string | undefined;
+}): JSX.Element {
+  const fires = useSignal<readonly ScheduleFire[]>([]);
+  const answers = useSignal<Readonly<Record<number, string>>>({});
+  useEffect(() => {
+    void playground.schedules(via).then(async ({ fires: read }) => (fires.value = (await read(schedule.id)).items));
+  }, [schedule.last?.at, schedule.last?.state]);
+  const readAnswer = async (at: number): Promise<void> => {
+    const chatId = schedule.chat === 'new' ? `${schedule.id}-${at}` : schedule.chat.id;
+    const { messages } = await (await playground.storedChats(via)).get(chatId);
+    const parts = messages.findLast(({ role }) => role === 'assistant')?.parts ?? [];
+    const text = parts.flatMap((part) => part.type === 'text' ? [part.text] : []).join('\n\n');
+    answers.value = { ...answers.value, [at]: text || 'No answer' };
+  };
+  return (
+    <ol class='schedule-history' data-testid='schedule-fires'>
+      {fires.value.length === 0 && <li>Nothing yet</li>}
+      {fires.value.map(({ at, outcome, count, runId, error }) => (
+        <li key={at} data-outcome={outcome}>
+          {timeIn(at, zone)}: {outcomes[outcome]}
+          {count !== undefined && count > 1 && `, ${count} times`}
+          {error && `: ${error.message}`}
+          {runId !== undefined && answers.value[at] === undefined && (
+            <button
+              type='button'
+              class='quiet-button'
+              data-testid='schedule-answer'
+              onClick={() => void readAnswer(at)}
+            >
+              Show answer
+            </button>
+          )}
+          {answers.value[at] !== undefined && <p class='schedule-answer' dir='auto'>{answers.value[at]}</p>}
+        </li>
+      ))}
+    </ol>
+  );
+}
