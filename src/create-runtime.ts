@@ -34,6 +34,7 @@ import type { Storage } from './contracts/storage.ts';
 import { cacheKeyOf } from './registry/record-kinds.ts';
 import type { StorageBlobsOptions } from './log/blobs.ts';
 import { steadyStorage } from './log/commits.ts';
+import { Notices, parseReceivers, type Receiver } from './log/notices.ts';
 import { type Limits, limitsOf } from './runtime/limits.ts';
 import { localPrincipal } from './base/principal.ts';
 import type { CodeAgent } from './runtime/code-agent.ts';
@@ -108,6 +109,14 @@ export interface CreateRuntimeOptions {
   readonly budgets?: readonly PeriodBudgetInput[];
   /** Other terms of these budgets for one holder, such as those of its plan; `undefined` for the terms as they are. */
   readonly budgetFor?: BudgetFor;
+  /**
+   * Who is sent signed notices of ended runs, budgets, paused schedules and the inbox, as Standard Webhooks: at least once each, over
+   * `egress`, which is needed. Default: nobody.
+   *
+   * @example
+   * const notify = [{ id: 'desk', url: 'https://desk.example/hooks', secret: { id: 'desk-hook' }, events: ['run.ended'] }] as const;
+   */
+  readonly notify?: readonly Receiver[];
   /** Receive every event, such as `consoleSink()` or `otelSink()`. Defaults to none. */
   readonly sinks?: readonly EventSink[];
   /** Stores the latest events for subscribers. Pass the same ring to the registry. Capacity 0 stores none. Defaults to a new ring. */
@@ -185,6 +194,7 @@ export const runtimeOptions: Readonly<Record<keyof CreateRuntimeOptions, Wanted>
     'plans',
     'budgets',
     'budgetFor',
+    'notify',
     'ring',
     'limits',
     'keep',
@@ -219,7 +229,8 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
   const discovery = createRunDiscovery({ rerank, principal: localPrincipal() });
   const observers = createObservers(options, { storage, now, report, metrics });
   const { emit } = observers;
-  const budgets = budgetsOf(options, { storage: steady, graceMs: storageGraceMs, emit, metrics, now });
+  const notices = noticesOf(options);
+  const budgets = budgetsOf(options, { storage: steady, graceMs: storageGraceMs, emit, metrics, notices, now });
   const dataSources = options.grounding &&
     createAgentGrounding(options.grounding, { authorize: hook, pay: budgets && paysBytes(budgets) });
   const authorize = options.authorize ?? (() => ({ decision: 'allow' })); // reported with the run or request that asks
@@ -258,6 +269,7 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
     fallbacks: options.fallbacks ?? [],
     trust: trustOf(options),
     ...rooms,
+    notices,
     ...observers,
     now,
   });
@@ -284,6 +296,7 @@ const rooms = {
   forks: /* @__PURE__ */ loadOnce(() => import('./forks/start-fork.ts')),
   schedules: /* @__PURE__ */ loadOnce(() => import('./schedules/schedules.ts')),
   programs: /* @__PURE__ */ loadOnce(() => import('./programs/programs.ts')),
+  webhooks: /* @__PURE__ */ loadOnce(() => import('./webhooks/webhooks.ts')),
   undo: /* @__PURE__ */ loadOnce(() => import('./undo/take-back.ts')),
 };
 
@@ -299,6 +312,16 @@ function budgetsOf(
     opened = (await import('./runtime/budgets.ts')).createBudgets({ ...parts, budgets: parsed, budgetFor })
   );
   return { ...onUse(open, 'startRun', 'hold', 'write', 'list'), close: async () => await opened?.close() };
+}
+
+function noticesOf({ notify = [], egress, secrets }: CreateRuntimeOptions): Notices | undefined {
+  const receivers = parseReceivers(notify);
+  if (receivers.length === 0) return undefined;
+  if (!egress) throw wrongArgument('compose the runtime', 'egress', '"notify" needs an "egress", such as denoEgress()');
+  if (!secrets) {
+    throw wrongArgument('compose the runtime', 'secrets', '"notify" needs "secrets", such as memorySecrets()');
+  }
+  return new Notices(receivers);
 }
 
 function createObservers(

@@ -50,7 +50,7 @@ interface Wire {
 type ExposedRuntime =
   & Runtime
   & Partial<
-    Pick<HostedRuntime, 'events' | 'report' | 'runs'>
+    Pick<HostedRuntime, 'events' | 'report' | 'runs' | 'inbox'>
   >
   & ServedRooms
   & { readonly blobs?: Pick<HostedRuntime['blobs'], 'get'> };

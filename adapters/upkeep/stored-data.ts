@@ -75,6 +75,8 @@ const kinds: Readonly<Record<string, string>> = {
   'cache': 'caches',
   'chat': 'pointers of chats',
   'chats': 'stored chats',
+  'delivery': 'webhooks',
+  'delivery-off': 'webhooks',
   'due': 'due times',
   'embedding': 'embeddings',
   'event-blocks': 'events and audit',

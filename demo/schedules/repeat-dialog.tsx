@@ -81,7 +81,7 @@ export function RepeatDialog(
       >
         <h2>Repeat this request</h2>
         <p class='field-help' data-testid='repeat-place'>{placeTexts[place]}</p>
-        <label class='repeat-field'>
+        <label class='field'>
           <span>What to say</span>
           <textarea
             data-testid='repeat-message'
@@ -93,7 +93,7 @@ export function RepeatDialog(
           />
         </label>
         <div class='repeat-when'>
-          <label class='repeat-field'>
+          <label class='field'>
             <span>How often</span>
             <select
               data-testid='repeat-rhythm'
@@ -104,7 +104,7 @@ export function RepeatDialog(
             </select>
           </label>
           {rhythm.value === 'weekly' && (
-            <label class='repeat-field'>
+            <label class='field'>
               <span>Day</span>
               <select value={day.value} onChange={(event) => (day.value = Number(event.currentTarget.value))}>
                 {days.map((name, number) => <option key={name} value={number}>{name}</option>)}
@@ -113,7 +113,7 @@ export function RepeatDialog(
           )}
           {rhythm.value === 'custom'
             ? (
-              <label class='repeat-field'>
+              <label class='field'>
                 <span>Minute, hour, day, month, weekday</span>
                 <input
                   type='text'
@@ -125,7 +125,7 @@ export function RepeatDialog(
               </label>
             )
             : rhythm.value !== 'hourly' && (
-              <label class='repeat-field'>
+              <label class='field'>
                 <span>Time</span>
                 <input
                   type='time'
@@ -156,7 +156,7 @@ function ZoneField(
 ): JSX.Element {
   const id = useId();
   return (
-    <label class='repeat-field'>
+    <label class='field'>
       <span>Time zone</span>
       <input
         type='text'
@@ -177,16 +177,17 @@ function ZoneField(
 /** The next three times, as far as what was entered can be read. */
 function NextTimes({ when, timeZone }: { readonly when: ScheduleWhen; readonly timeZone: string }): JSX.Element {
   const times = useSignal<readonly string[] | undefined>(undefined);
+  const pattern = 'cron' in when ? when.cron : '';
   useEffect(() => {
     void import('../../src/schedules/when.ts').then(({ nextTimes }) => {
       try {
-        const next = 'cron' in when ? nextTimes({ cron: when.cron, timeZone }, { after: Date.now(), count: 3 }) : [];
+        const next = nextTimes({ cron: pattern, timeZone }, { after: Date.now(), count: 3 });
         times.value = next.map((at) => timeIn(at, timeZone));
       } catch {
         times.value = [];
       }
     });
-  }, [JSON.stringify(when)]);
+  }, [pattern, timeZone]);
   return (
     <div class='repeat-next' data-testid='repeat-next' role='status'>
       {times.value?.length === 0 ? <p class='field-error'>No time matches this.</p> : (

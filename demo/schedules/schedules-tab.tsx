@@ -142,7 +142,11 @@ function History({ schedule, playground, via, zone }: {
   const fires = useSignal<readonly ScheduleFire[]>([]);
   const answers = useSignal<Readonly<Record<number, string>>>({});
   useEffect(() => {
-    void playground.schedules(via).then(async ({ fires: read }) => (fires.value = (await read(schedule.id)).items));
+    const read = async (): Promise<void> => {
+      const schedules = await playground.schedules(via);
+      fires.value = (await schedules.fires(schedule.id)).items;
+    };
+    void read();
   }, [schedule.last?.at, schedule.last?.state]);
   const readAnswer = async (at: number): Promise<void> => {
     const chatId = schedule.chat === 'new' ? `${schedule.id}-${at}` : schedule.chat.id;

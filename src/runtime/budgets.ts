@@ -1,5 +1,6 @@
 /** The budgets of a runtime: pays runs, model calls and writes from the purses of tenant, subject and agent. */
 
+import type { Notice, Notices } from '../log/notices.ts';
 import { PinnaceError } from '../base/errors.ts';
 import { type Principal, requireScope } from '../base/principal.ts';
 import type { Provider } from '../base/schema.ts';
@@ -71,6 +72,8 @@ export interface BudgetsOptions {
   readonly graceMs: number;
   readonly emit: Emit;
   readonly metrics: Pick<Metrics, 'gauge'>;
+  /** Makes the notices of budgets; `undefined` where nobody is sent any. */
+  readonly notices: Pick<Notices, 'changes' | 'send'> | undefined;
   readonly now: () => number;
 }
 
@@ -194,7 +197,7 @@ class RuntimeBudgets implements Budgets {
   }
 
   #open(budget: PeriodBudget, spender: Spender): OpenPurse {
-    const { storage, graceMs, emit, now, budgetFor } = this.#options;
+    const { storage, graceMs, emit, now, budgetFor, notices } = this.#options;
     const at = now();
     const period = this.#periodOf(budget, at);
     const holder = holderOf(budget, spender);
@@ -221,7 +224,11 @@ class RuntimeBudgets implements Budgets {
         limit,
         ttlMs: 2 * (period.endsAt - at) + periodsMs[budget.every],
         exceeded: (measure) => exceeded(open, measure, now()),
-        emit: (what, measure) => emitBudget({ open, what, measure }, { emit, now }),
+        announce: (what) => notices?.changes(noticeOf(open, what, now())) ?? [],
+        emit(what, measure) {
+          emitBudget({ open, what, measure }, { emit, now });
+          notices?.send();
+        },
       }),
     };
     this.#purses.set(name, open);
@@ -359,6 +366,21 @@ async function viewOf(
         ...(bytes !== undefined && { bytes: used.bytes }),
       },
     }),
+  };
+}
+
+function noticeOf(
+  { budget: { id, of, every }, holder, period }: OpenPurse,
+  what: 'warn' | 'spent',
+  at: number,
+): Notice {
+  const { tenant, subject, agentId } = holder;
+  return {
+    type: `budget.${what}`,
+    tenant,
+    item: [id, agentId ?? subject ?? tenant, period.label].join(' '),
+    at,
+    data: { kind: 'budget', budget: id, of, every, subject, agentId, resetsAt: new Date(period.endsAt).toISOString() },
   };
 }
 

@@ -56,6 +56,10 @@ export interface PipelineOptions<P extends Plans> extends Omit<RuntimeOptions, '
   readonly plans: (steps: AgentSteps, arm: (at: number) => void) => P;
   /** Loads the room of forks. */
   readonly forks: LoadForks;
+  /** Loads the room of webhooks. */
+  readonly webhooks: () => Promise<{
+    readonly deliverNotice: (parts: RuntimeParts, id: string, at: number) => Promise<boolean>;
+  }>;
   /** Loads the room of schedules. */
   readonly schedules: () => Promise<{
     readonly openSchedules: (parts: RuntimeParts, access: ScheduleAccess) => Schedules & { readonly wake: Wake };
@@ -84,6 +88,10 @@ export function createPipeline<P extends Plans>(options: PipelineOptions<P>): Ho
     wake: {
       sch: async (id, at): Promise<boolean> => await rooms.schedules.wake(id, at),
       apr: async (id, at): Promise<boolean> => await (await options.inbox()).wakeQuestion(parts, services, { id, at }),
+      ...options.notices && {
+        dlv: async (id: string, at: number): Promise<boolean> =>
+          await (await options.webhooks()).deliverNotice(parts, id, at),
+      },
     },
   });
   const { parts, steps, plans } = made;
@@ -204,6 +212,7 @@ function createParts<P extends Plans>(
       now,
     }),
   };
+  options.notices?.connect(shared.due);
   const openSteps = loadOnce(async () => (await loadSteps()).createAgentSteps(shared));
   const steps = onUse(openSteps, 'think', 'act');
   const plans = options.plans(steps, (at) => shared.due.arm(at));

@@ -8,7 +8,7 @@
 
 import { PinnaceError } from '../base/errors.ts';
 import type { Key } from '../base/key.ts';
-import type { Storage } from '../contracts/storage.ts';
+import type { Change, Storage } from '../contracts/storage.ts';
 import { commitOwn } from '../log/commits.ts';
 
 /** What is counted. Money is in millionths. */
@@ -40,6 +40,8 @@ export interface PurseOptions {
   readonly random?: () => number;
   /** The error when nothing is left of a measure. */
   readonly exceeded: (measure: Measure) => PinnaceError;
+  /** The changes that announce it, which are part of the commit. */
+  readonly announce?: (what: 'warn' | 'spent') => readonly Change[];
   /** Is called once a period over all instances: at 80 %, and when something is refused. */
   readonly emit: (what: 'warn' | 'spent', measure: Measure) => void;
 }
@@ -226,7 +228,7 @@ export class Purse {
       if (!next) continue;
       const value: SpentRecord = { ...next, mark: crypto.randomUUID() };
       const result = await this.#within(() =>
-        commitOwn(storage, [{ key, value, ttlMs, ifVersion: version }], {
+        commitOwn(storage, [{ key, value, ttlMs, ifVersion: version }, ...this.#announced(record, value)], {
           written: async () => {
             const found = await storage.get(key);
             return (found?.value as SpentRecord | undefined)?.mark === value.mark ? found?.version : undefined;
@@ -242,6 +244,15 @@ export class Purse {
       if (tries > 2) await pause(random() * Math.min(200, 5 * tries));
     }
     throw unavailable();
+  }
+
+  #announced(before: SpentRecord, after: SpentRecord): readonly Change[] {
+    const { announce } = this.#options;
+    if (!announce) return [];
+    return [
+      ...(after.warned && !before.warned ? announce('warn') : []),
+      ...(after.spent && !before.spent ? announce('spent') : []),
+    ];
   }
 
   async #read(): Promise<void> {

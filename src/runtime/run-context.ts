@@ -1,6 +1,7 @@
 /** What the files of a runtime share, and what the collaborators of a run read of it. Types only: `Run` is the one object behind `RunContext`, and nothing copies it. */
 
 import type { DueIndex } from '../log/due.ts';
+import type { Notices } from '../log/notices.ts';
 import type { Interruptions, SpentDecision, Unspendable } from '../permission/interruption.ts';
 import type {
   LanguageModelV4CallOptions,
@@ -112,6 +113,8 @@ export interface RuntimeOptions extends RuntimePorts, RuntimeTools, RuntimeObser
   readonly budgets: Budgets | undefined;
   /** Those of the limits that the composition has set. */
   readonly givenLimits: Partial<Limits> | undefined;
+  /** Makes the notices of what happens; absent where nobody is sent any. */
+  readonly notices: Notices | undefined;
   /** What is recorded of a run besides its stream. */
   readonly keep: 'stream' | 'inputs';
   /** Whether other instances continue the runs of this one, and this one those of others. */

@@ -6,7 +6,7 @@ import type { Metrics } from '../base/metrics.ts';
 import { type CommitTick, createCommitTick } from '../log/journal.ts';
 import { groupCommits } from '../log/group-commit.ts';
 import { steadyStorage } from '../log/commits.ts';
-import type { Storage } from '../contracts/storage.ts';
+import type { Change, Storage } from '../contracts/storage.ts';
 import { createRunSignals, type RunSignals, type Sending, type SentMessage } from './steering.ts';
 import type { acceptRequested } from './send-message.ts';
 import { LiveRun, type LiveRunOptions } from './live-run.ts';
@@ -27,6 +27,7 @@ import {
 } from './run-record.ts';
 import { loadOnce } from '../base/load-once.ts';
 import { createCursor, endLostRun, readRun, type RunCursor, type StoredRunOptions } from './stored-run.ts';
+import type { Notice, Notices } from '../log/notices.ts';
 import { Instances, type LeftInstance, ownedBy, ownedKey } from '../log/instances.ts';
 import { type JournalHead, readJournal, type StoredJournal, takeOver } from '../log/journal-record.ts';
 
@@ -128,6 +129,8 @@ export interface RunsOptions {
   readonly metrics: Metrics;
   /** Is called before an administrator reads the run of another; rejects where that is refused. */
   readonly readAs: (runId: string, principal: Principal, run: RunState) => Promise<void>;
+  /** Makes the notices of ended runs; absent where nobody is sent any. */
+  readonly notices: Pick<Notices, 'changes' | 'send'> | undefined;
   /** Continues a run that another instance has left, or ends it; absent where this instance continues none. */
   readonly recover: ((runId: string, left: LeftInstance, stored: StoredRunOptions) => Promise<void>) | undefined;
 }
@@ -191,7 +194,8 @@ function openShared(options: RunsOptions, closing: AbortSignal): Shared {
     owned: () => lives.size,
     onLeft: async (left) => await takeRuns(left, stored, options.recover),
   });
-  const stored: StoredRunOptions = { storage, now, ttlMs, storageGraceMs, emit, instances };
+  const announce: StoredRunOptions['announce'] = (runId, state) => options.notices?.changes(endOf(runId, state)) ?? [];
+  const stored: StoredRunOptions = { storage, now, ttlMs, storageGraceMs, emit, instances, announce };
   const signals = createRunSignals(storage, {
     onCancel: (runId) => lives.get(runId)?.abort('cancelled'),
     onMessage(runId, messageId) {
@@ -287,7 +291,7 @@ function openLive(shared: Shared, given: ClaimOptions, version: string): LiveRun
       storage,
       version,
       owner: { fence: 1, instance },
-      ending: [{ key: ownedKey(instance, runId) }, ...given.ending ?? []],
+      ending: [{ key: ownedKey(instance, runId) }, ...given.ending ?? [], ...announced(shared, runId, given.state)],
       tick,
       first: given.log?.seq ?? 0,
     }),
@@ -331,14 +335,30 @@ function openTaken(shared: Shared, { runId, taken: { head, version }, ending, ..
       first,
       version,
       owner: { fence, ...(owner !== undefined && { owner }), ...(instance !== undefined && { instance }) },
-      ending: [{ key: ownedKey(instances.id, runId) }, ...ending],
+      ending: [{ key: ownedKey(instances.id, runId) }, ...ending, ...announced(shared, runId, state)],
       tick,
     }),
   );
 }
 
-function keepLive({ lives, instances }: Pick<Shared, 'lives' | 'instances'>, runId: string, live: LiveRun): LiveRun {
+function announced({ stored }: Shared, runId: string, state: RunState): readonly Change[] {
+  return stored.announce?.(runId, state) ?? [];
+}
+
+/** The notice of a run's end. How it has ended is read when the notice is sent. */
+function endOf(item: string, state: RunState): Notice {
+  const { tenant, startedAt: at, agentId, chatId } = state;
+  const { subject } = ownerOfRun(state);
+  return { type: 'run.ended', tenant, item, at, data: { kind: 'run', agentId, chatId, subject } };
+}
+
+function keepLive(
+  { lives, instances, options: { notices } }: Pick<Shared, 'lives' | 'instances' | 'options'>,
+  runId: string,
+  live: LiveRun,
+): LiveRun {
   lives.set(runId, live);
+  if (notices) void live.closed.then(() => notices.send());
   void live.closed.then(() => lives.delete(runId) && live.unrecorded.length > 0 && instances.abandon(runId));
   return live;
 }

@@ -47,6 +47,8 @@ export interface StoredRunOptions {
   /** Receives the end of a lost run. */
   readonly emit: Emit;
   readonly instances: Pick<Instances, 'ask' | 'id'>;
+  /** The changes that announce the end of a run. */
+  readonly announce?: ((runId: string, state: RunState) => readonly Change[]) | undefined;
 }
 
 /** A run of version 0.2 names no instance: without a commit for this long and the grace, it is lost. */
@@ -119,7 +121,7 @@ export async function endTakenRun(
     readonly changes: readonly Change[];
   },
 ): Promise<JournalHead<RunState> | undefined> {
-  const { storage, now, ttlMs, storageGraceMs: graceMs } = options;
+  const { storage, now, ttlMs, storageGraceMs: graceMs, announce } = options;
   const [calls, messages] = await Promise.all([lostCalls(runId, storage, end), waitingMessages(runId, storage)]);
   const chunks = [
     ...calls.flatMap(({ call, error }) => lostChunks(call, { error, traceId: head.state.traceId })),
@@ -147,6 +149,7 @@ export async function endTakenRun(
   const changes = [
     ...messages.map((message) => recordChange(runId, { message, state: 'undelivered' }, ttlMs)),
     ...others,
+    ...announce?.(runId, state) ?? [],
   ];
   journal.append(chunks.map((chunk) => JSON.stringify(chunk)), { state, changes });
   await journal.flush().catch(() => undefined);

@@ -485,6 +485,7 @@ export class RuntimeSchedules implements Schedules {
       ...(isMoved ? [{ key: dueKey(before.dueAt, id) }] : []),
       ...(dueAt === undefined ? [] : [dueChange({ at: dueAt, id, tenant: owner.tenant }, ttlMs)]),
       ...changes,
+      ...this.#announced(before, value, id),
     ], {
       written: async () => {
         const stored = await this.#read(id);
@@ -495,6 +496,25 @@ export class RuntimeSchedules implements Schedules {
     if (!result.ok) return undefined;
     if (dueAt !== undefined) due.arm(dueAt);
     return { id, record: value, version: result.version };
+  }
+
+  /** The notice of a pause by the system, for the commit of the pause. */
+  #announced(
+    before: ScheduleRecord | undefined,
+    { paused, owner, agentId, updatedAt }: ScheduleRecord,
+    id: string,
+  ): readonly Change[] {
+    const { notices } = this.#parts;
+    if (!notices || before?.paused || paused?.by !== 'system') return [];
+    const { tenant, subject } = owner;
+    const data = { kind: 'schedule', scheduleId: id, agentId, subject, reason: paused.reason };
+    return notices.changes({
+      type: 'schedule.paused',
+      tenant,
+      item: `${id} ${updatedAt} ${paused.at}`,
+      at: paused.at,
+      data,
+    });
   }
 
   async #remove({ id, record }: Stored): Promise<void> {
@@ -627,6 +647,7 @@ export class RuntimeSchedules implements Schedules {
 
   async #emitPause({ id, record: { owner, paused, failures } }: Stored): Promise<void> {
     if (paused?.by !== 'system') return;
+    this.#parts.notices?.send();
     const at = this.#access.place(createPrincipal(owner));
     at.emit({
       actor: { type: 'system', id: 'schedules' },

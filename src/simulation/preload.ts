@@ -18,6 +18,7 @@ export async function preload(): Promise<void> {
     import('../schedules/schedules.ts'),
     import('../inbox/inbox.ts'),
     import('../undo/take-back.ts'),
+    import('../webhooks/webhooks.ts'),
     import('../runtime/run-output.ts'),
     import('../runtime/open-files.ts'),
     import('../runtime/stored-files.ts'),

@@ -50,7 +50,7 @@ const order = [
   ['runtime'],
 ];
 /** The rooms that nothing in the core imports: they plug in through what `createRuntime` takes, or it loads them and hands them in. */
-const optional = ['tree', 'programs', 'forks', 'schedules', 'inbox', 'evals', 'simulation', 'undo'];
+const optional = ['tree', 'programs', 'forks', 'schedules', 'inbox', 'webhooks', 'evals', 'simulation', 'undo'];
 const folderOf = (path: string): string => path.split('/')[1] ?? '';
 const isOptional = (path: string): boolean => path.startsWith('src/') && optional.includes(folderOf(path));
 const isDoor = (path: string): boolean => path === 'src/index.ts' || path === 'src/create-runtime.ts';

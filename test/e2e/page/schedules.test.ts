@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { send, usePlayground } from '../../tools/browsers/playground.ts';
+import { choose, ended } from '../../tools/screens/ways.ts';
 import { chooseEndpoint, type Served, serveWithEndpoint } from '../../tools/servers/endpoint-page.ts';
 
 const { newContext, open, shoot } = usePlayground();
@@ -15,8 +16,9 @@ describe('schedules of a page', () => {
   it('repeat the request of a chat, once over two tabs, and show what was answered', async () => {
     const context = await newContext();
     const { page, problems } = await open({ context });
+    await choose(page, 'navigator');
     await send(page, 'Calculate 6 * 7');
-    await page.locator('[data-testid=answer]').last().getByText('42').first().waitFor();
+    await ended(page);
     await page.getByTestId('chat-item').first().hover();
     await page.getByTestId('chat-more').first().click();
     await page.getByTestId('repeat-chat').click();
@@ -40,6 +42,10 @@ describe('schedules of a page', () => {
     await page.getByTestId('schedule-answer').first().click();
     await page.locator('.schedule-answer').getByText('42').waitFor();
     await shoot(page, 'schedules');
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.setViewportSize({ width: 360, height: 740 });
+    await shoot(page, 'schedules-phone-dark');
+    await page.setViewportSize({ width: 1280, height: 800 });
     await other.getByTestId('schedule-history').click();
     const fires = other.getByTestId('schedule-fires').getByRole('listitem');
     await fires.first().waitFor();
@@ -58,8 +64,9 @@ describe('schedules of an endpoint', () => {
     const context = await newContext();
     const { page } = await open({ context, url: served.playground });
     await chooseEndpoint(page, served.endpoint);
+    await choose(page, 'navigator');
     await send(page, 'Calculate 6 * 7');
-    await page.locator('[data-testid=answer]').last().getByText('42').first().waitFor();
+    await ended(page);
     await page.getByTestId('chat-item').first().hover();
     await page.getByTestId('chat-more').first().click();
     await page.getByTestId('repeat-chat').click();
