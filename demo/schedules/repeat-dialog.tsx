@@ -179,14 +179,12 @@ function NextTimes({ when, timeZone }: { readonly when: ScheduleWhen; readonly t
   const times = useSignal<readonly string[] | undefined>(undefined);
   const pattern = 'cron' in when ? when.cron : '';
   useEffect(() => {
-    void import('../../src/schedules/when.ts').then(({ nextTimes }) => {
-      try {
-        const next = nextTimes({ cron: pattern, timeZone }, { after: Date.now(), count: 3 });
-        times.value = next.map((at) => timeIn(at, timeZone));
-      } catch {
-        times.value = [];
-      }
-    });
+    const show = async (): Promise<void> => {
+      const { nextTimes } = await import('../../src/schedules/when.ts');
+      const next = nextTimes({ cron: pattern, timeZone }, { after: Date.now(), count: 3 });
+      times.value = next.map((at) => timeIn(at, timeZone));
+    };
+    void show().catch(() => (times.value = []));
   }, [pattern, timeZone]);
   return (
     <div class='repeat-next' data-testid='repeat-next' role='status'>

@@ -88,10 +88,7 @@ export function createPipeline<P extends Plans>(options: PipelineOptions<P>): Ho
     wake: {
       sch: async (id, at): Promise<boolean> => await rooms.schedules.wake(id, at),
       apr: async (id, at): Promise<boolean> => await (await options.inbox()).wakeQuestion(parts, services, { id, at }),
-      ...options.notices && {
-        dlv: async (id: string, at: number): Promise<boolean> =>
-          await (await options.webhooks()).deliverNotice(parts, id, at),
-      },
+      dlv: async (id, at): Promise<boolean> => await (await options.webhooks()).deliverNotice(parts, id, at),
     },
   });
   const { parts, steps, plans } = made;

@@ -39,8 +39,8 @@ export async function deliverNotice(parts: RuntimeParts, id: string, dueAt: numb
   const entry = await storage.get(['delivery', id]);
   const delivery = entry?.value as Delivery | undefined; // only notices write it
   const receiver = notices?.receivers.find((one) => one.id === delivery?.receiver);
-  const off = receiver && await storage.get(offKey(receiver));
-  if (!entry || !delivery || !receiver || off) {
+  if (delivery && !receiver) return false; // another instance has the receiver, or nobody until it expires
+  if (!entry || !delivery || !receiver || await storage.get(offKey(receiver))) {
     await storage.commit([{ key: ['delivery', id] }, { key: dueKey(dueAt, id) }]);
     return false;
   }

@@ -81,8 +81,12 @@ describe('webhooks', () => {
     await expect.poll(() => received.length).toBe(1);
     const [one] = received as [Received];
     for (const key of [keys.new, keys.old]) expect(new Webhook(key).verify(one.body, headersOf(one))).toBeTruthy();
-    expect(() => new Webhook(`whsec_${btoa('x'.repeat(24))}`).verify(one.body, headersOf(one))).toThrow();
-    expect(() => new Webhook(keys.new).verify(one.body.replace('completed', 'failed'), headersOf(one))).toThrow();
+    expect(() => new Webhook(`whsec_${btoa('x'.repeat(24))}`).verify(one.body, headersOf(one))).toThrow(
+      'No matching signature found',
+    );
+    expect(() => new Webhook(keys.new).verify(one.body.replace('completed', 'failed'), headersOf(one))).toThrow(
+      'No matching signature found',
+    );
     expect(JSON.parse(one.body)).toMatchObject({
       type: 'run.ended',
       timestamp: expect.stringMatching(/Z$/),

@@ -14,7 +14,6 @@ import type { McpSignInCallback, McpSignInRequest, RuntimeSignIns } from '../../
 import { PinnaceError } from '../../../src/base/errors.ts';
 import type { HostedRuntime, RunCall, Runtime } from '../../../src/runtime/runtime.ts';
 import type { Schedules } from '../../../src/runtime/schedule.ts';
-import type { ChatImport } from '../../../src/runtime/chat-record.ts';
 import type { StoredFiles } from '../../../src/runtime/message-files.ts';
 
 /** Returns the runtime. Aborting a run's signal cancels the run at the endpoint; its stream then says so. */
@@ -51,8 +50,8 @@ export function remoteRuntime(
     chats: {
       list: (_principal, page) => client.chats.list(page),
       get: (id, _principal, page) => client.chats.get(id, page),
-      rename: (id, change) => client.chats.rename(id, change as { title: string; version: number }), // the endpoint checks it
-      import: (chat) => client.chats.import(chat as ChatImport),
+      rename: (id, change) => client.chats.rename(id, change),
+      import: (chat) => client.chats.import(chat),
       delete: (id) => client.chats.delete(id),
     },
     run: (request, _principal, call) => startedBy(client, call, (given) => client.run(request, given)),
