@@ -92,6 +92,7 @@ export function createPipeline<P extends Plans>(options: PipelineOptions<P>): Ho
     },
   });
   const { parts, steps, plans } = made;
+  options.notices?.connect(parts.due);
   const methods = createRunMethods(parts, { ...access, forks: options.forks });
   const services = { ...access, start: methods.start };
   const rooms = openRooms(parts, options, services);
@@ -209,7 +210,6 @@ function createParts<P extends Plans>(
       now,
     }),
   };
-  options.notices?.connect(shared.due);
   const openSteps = loadOnce(async () => (await loadSteps()).createAgentSteps(shared));
   const steps = onUse(openSteps, 'think', 'act');
   const plans = options.plans(steps, (at) => shared.due.arm(at));
