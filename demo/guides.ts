@@ -49,6 +49,11 @@ export const guideGroups: readonly GuideGroup[] = [
       { page: 'tools', title: 'Tools', words: 'http code function' },
       { page: 'tool-schemas', title: 'Tool schemas', words: 'zod valibot json schema ai sdk tool types' },
       { page: 'programs', title: 'Programs', words: 'code mode script sandbox many calls' },
+      {
+        page: 'trust',
+        title: 'Where values are from',
+        words: 'security prompt injection label source watched leak taint',
+      },
       { page: 'guarded', title: 'Guarded agents', words: 'security prompt injection handles acts reader trust' },
       { page: 'approvals', title: 'Approvals', words: 'person decides allow deny' },
       { page: 'undo', title: 'Undo', words: 'take back revert roll back compensate' },

@@ -101,10 +101,7 @@ export interface AgentFields {
   limits?: LimitOverrides | undefined;
   /** Whether requests over HTTP may have it plan (`planner`). Code in the same process always may. Default: `false`. */
   plans?: boolean | undefined;
-  /**
-   * How it is kept from acting for strangers whose texts it reads. `watched`: a call that may act asks a person once the run has read a
-   * stranger's text. Default: `'open'`, or the `trust` of `createRuntime` where that is higher.
-   */
+  /** What is done about texts of strangers: `watched` asks a person before a call that may act on them, `guarded` keeps them from the model that plans. Default: `'open'`, or the `trust` of `createRuntime`. */
   trust?: 'open' | 'watched' | 'guarded' | undefined;
   /** ISO 8601. A registry sets it. Default: 1970-01-01. */
   createdAt?: string | undefined;

@@ -29,6 +29,7 @@ export async function preload(): Promise<void> {
     import('../planner/runtime-planner.ts'),
     import('../events/verify-chain.ts'),
     import('../tools/builtin/code-run.ts'),
+    import('../permission/guard-rules.ts'),
     import('../tools/builtin/current-time.ts'),
     import('../tools/builtin/calculator.ts'),
     import('../search/synonyms.ts'),
