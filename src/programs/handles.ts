@@ -114,7 +114,7 @@ export class Handles {
     if (mark) {
       const { value, label } = this.#find(mark);
       onValue(at, label);
-      return structuredClone(value); // a tool may change its input
+      return typeof value === 'object' ? structuredClone(value) : value; // a tool may change its input
     }
     if (Array.isArray(given)) return given.map((each, i) => this.#walk(each, `${at}/${i}`, onValue));
     if (!isRecord(given)) return given;

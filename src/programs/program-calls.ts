@@ -121,7 +121,8 @@ async function makeCall(making: Making, options: ProgramCallsOptions): Promise<M
   const { call, tool, input, signals, resolved } = making;
   const { earlier: { begun, decisions, asked }, guard } = options;
   const toolCallId = `${options.toolCallId}/${call.n}`;
-  const toolCall = options.run.calls.open(tool, input, toolCallId, resolved?.facts);
+  const facts = resolved && { ...resolved.facts, planned: guard?.acts.isPlanned(call.n) === true };
+  const toolCall = options.run.calls.open(tool, input, toolCallId, facts);
   const { definition } = tool;
   const executing = { call, signals, toolCall, resolved };
   const decision = decisions.get(call.n);
@@ -140,7 +141,7 @@ async function makeCall(making: Making, options: ProgramCallsOptions): Promise<M
     }
     const isByDefinition = !prepared.ok && prepared.approval !== undefined;
     // Prepared again: a person's approval of the program is now that of the call.
-    const made = isByDefinition ? options.run.calls.open(tool, input, toolCallId, resolved?.facts) : toolCall;
+    const made = isByDefinition ? options.run.calls.open(tool, input, toolCallId, facts) : toolCall;
     const outcome = await execute({ ...executing, toolCall: made, approved: isByDefinition }, options);
     return { result: resultOf(outcome, { ...executing, toolCall: made }, options) };
   }

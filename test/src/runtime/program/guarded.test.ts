@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
-import { createRules, defineTool, type Tool } from '../../../../src/index.ts';
+import { type Authorize, createRules, defineTool, type Tool } from '../../../../src/index.ts';
 import { callsTools, says, scriptedModel, type Source } from '../../../fixtures/model.ts';
 import { programSandbox } from '../../../fixtures/program-cells.ts';
 import { decideAll, outputOf, programRuntime, take } from '../../../fixtures/programs.ts';
@@ -177,6 +177,28 @@ describe('a program of a guarded agent', () => {
     });
     await take(denied.runtime);
     expect(denied.sent).toEqual([]);
+  });
+
+  it('shows the person who decides where each argument is from, and tells rules that the call was stated', async () => {
+    const planned: unknown[] = [];
+    const authorize: Authorize = (action, _, { id }, { facts }) => {
+      if (action === 'tool.call' && id !== 'code_run') planned.push([id, facts?.planned]);
+      return { decision: 'allow' };
+    };
+    const { runtime } = guarded(
+      `const [mail] = [(await tools.list_mail({}))[0]];
+      await tools.send({ to: mail.from, text: 'Hello' });`,
+      { acts: acts('send'), authorize },
+    );
+    const { chunks } = await take(runtime);
+    const asked = chunks.find(({ type }) => type === 'tool-approval-request');
+    expect(asked).toMatchObject({
+      approvalDescriptor: {
+        fields: [{ key: '"to"', from: ['tool:list_mail'] }, { key: '"text"', from: [] }],
+        rule: expect.stringContaining('destination-of-a-stranger'),
+      },
+    });
+    expect(planned).toContainEqual(['send', true]);
   });
 
   it('learns of a failed call its code alone', async () => {
