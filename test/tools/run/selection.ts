@@ -14,7 +14,7 @@ export const platformTests: string[] = [
   'test/adapters/transport/{client,comlink,endpoint}.test.ts',
   'test/adapters/transport/client/*.test.ts',
   'test/adapters/transport/http/{body-intake,events,handler}.test.ts',
-  'test/adapters/transport/mcp-server/{answer-early,connection,http}.test.ts',
+  'test/adapters/transport/mcp-server/{connection,http}.test.ts',
   'test/adapters/transport/signed/*.test.ts',
   'test/scenarios/*.test.ts',
   'test/src/base/**/*.test.ts',

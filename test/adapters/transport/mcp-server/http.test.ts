@@ -1,9 +1,10 @@
 import * as v from 'valibot';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { memorySecrets } from '../../../../adapters/secrets/memory.ts';
 import { memorySink } from '../../../../adapters/sinks/memory.ts';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import { bearerAuthenticator, digestOfToken } from '../../../../adapters/transport/bearer-authenticator.ts';
+import { answerEarly } from '../../../../adapters/transport/mcp-server/answer-early.ts';
 import { contentOutput, defineTool, type Scope, type Tool } from '../../../../src/index.ts';
 import {
   addTool,
@@ -367,5 +368,36 @@ describe('/mcp', () => {
       expect(allowed.headers.get('access-control-max-age')).toBe('600');
       expect((await serve(preflight('https://evil.example'))).headers.get('access-control-allow-origin')).toBeNull();
     });
+  });
+});
+
+const onLeave = (): void => undefined;
+
+describe('answerEarly', () => {
+  it('returns a response that comes in time unchanged', async () => {
+    const answer = Response.json({ id: 1 }, { status: 400 });
+    expect(await answerEarly(Promise.resolve(answer), { waitMs: 60_000, onLeave })).toBe(answer);
+  });
+
+  it.each([
+    ['JSON', Response.json({ id: 1 }), 'event: message\ndata: {"id":1}\n\n'],
+    ['events', new Response('data: 1\n\n', { headers: { 'content-type': 'text/event-stream' } }), 'data: 1\n\n'],
+    ['nothing', new Response(null, { status: 202 }), ''],
+  ])('starts a stream for an answer that has not started, and ends it with %s', async (_, answer, expected) => {
+    const { promise, resolve } = Promise.withResolvers<Response>();
+    const early = await answerEarly(promise, { waitMs: 0, onLeave });
+    expect(early.headers.get('content-type')).toBe('text/event-stream');
+    resolve(answer);
+    expect(await early.text()).toBe(`: the tool is at work\n\n${expected}`);
+  });
+
+  it('reports a client that leaves before the response', async () => {
+    const left = vi.fn<() => void>();
+    const early = await answerEarly(new Promise(() => undefined), { waitMs: 0, onLeave: left });
+    const reader = early.body?.getReader();
+    await reader?.read();
+    expect(left).not.toHaveBeenCalled();
+    await reader?.cancel();
+    await vi.waitFor(() => expect(left).toHaveBeenCalledOnce());
   });
 });

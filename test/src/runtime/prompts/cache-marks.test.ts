@@ -3,18 +3,23 @@ import { createOpenAI } from '@ai-sdk/openai';
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { openAiCompatible } from '../../../../adapters/models/openai-compatible.ts';
 import { staticCatalog } from '../../../../adapters/catalog/static.ts';
+import { openAiCompatible } from '../../../../adapters/models/openai-compatible.ts';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import {
   type AgentInput,
   createRuntime,
   defineTool,
   localPrincipal,
+  type ObservedEvent,
   type ProviderInput,
+  type RunRequestInput,
+  type Storage,
+  type UIMessage,
 } from '../../../../src/index.ts';
-import { callsTools, says, streamOf } from '../../../fixtures/model.ts';
-import { lastData, readAll, userMessage } from '../../../fixtures/runtime.ts';
+import { foldMessage } from '../../../../src/runtime/fold-message.ts';
+import { callsTools, says, scriptedModel, streamOf } from '../../../fixtures/model.ts';
+import { lastData, readAll, runRequest, testRuntime, userMessage } from '../../../fixtures/runtime.ts';
 
 const add = defineTool({
   id: 'add',
@@ -155,5 +160,139 @@ describe('the marks of a cache', () => {
   it('are left out for a provider that has refused them', async () => {
     const calls = await callsOf('anthropic.messages', { refuses: true });
     expect(calls.map(({ prompt }) => marksIn(prompt) > 0)).toEqual([true, false, false]);
+  });
+});
+
+const me = localPrincipal();
+const answer = (runId: unknown, id: string): UIMessage => ({
+  id,
+  role: 'assistant',
+  parts: [{ type: 'data-run', data: { runId } }, { type: 'step-start' }, { type: 'text', text: 'Hi' }],
+});
+
+function stage(storage: Storage = memoryStorage()) {
+  const events: ObservedEvent[] = [];
+  const runtime = testRuntime({
+    model: scriptedModel(says('Hi')).model,
+    storage,
+    sinks: [(event) => events.push(event)],
+  });
+  const turn = async (...messages: UIMessage[]) => {
+    const chunks = await readAll(await runtime.run(runRequest({ chat: { id: 'c1', messages } }), me));
+    return { runId: lastData(chunks, 'data-run')['runId'], usage: lastData(chunks, 'data-usage') };
+  };
+  const breaks = () => events.filter(({ action }) => action.startsWith('prompt.')).map((one) => one.payloadSummary);
+  return { storage, runtime, events, turn, breaks };
+}
+
+describe('the beginning of a prompt', () => {
+  it('stays over turns, and the call says how much of it a cache may have', async () => {
+    const on = stage();
+    const first = await on.turn(userMessage('One', 'u1'));
+    expect(first.usage['cache']).toBeUndefined();
+    const second = await on.turn(userMessage('One', 'u1'), answer(first.runId, 'a1'), userMessage('Two', 'u2'));
+    expect(second.usage['cache']).toEqual({ cacheableTokens: expect.any(Number), breaks: [] });
+    expect(on.events.findLast(({ action }) => action === 'model.call')?.payloadSummary).toContain('cacheableTokens=');
+    expect(on.breaks()).toEqual([]);
+  });
+
+  it.each(['the same', 'another'])(
+    'is announced before the call where a message was edited, on %s instance',
+    async (which) => {
+      const on = stage();
+      const first = await on.turn(userMessage('One', 'u1'));
+      const next = which === 'the same' ? on : stage(on.storage);
+      const { usage } = await next.turn(userMessage('Won', 'u1'), answer(first.runId, 'a1'), userMessage('Two', 'u2'));
+      expect(next.breaks()).toEqual([
+        expect.stringMatching(/^reason=edit block=messages position=1 keptTokens=\d+ lostTokens=\d+/),
+      ]);
+      expect(usage['cache']).toMatchObject({ breaks: [{ step: 1, reason: 'edit' }] });
+      const order = next.events.map(({ action, status }) => `${action} ${status}`);
+      expect(order.indexOf('prompt.break ok')).toBeLessThan(order.lastIndexOf('model.call pending'));
+      expect(next.runtime.metrics.text()).toContain('pinnace_prompt_breaks_total{agent="helper",reason="edit"} 1');
+    },
+  );
+
+  it('is announced once for a chat of which nothing is recorded, as one of version 0.2', async () => {
+    const on = stage();
+    const messages = [userMessage('One', 'u1'), answer('run_before', 'a1'), userMessage('Two', 'u2')];
+    const { runId } = await on.turn(...messages);
+    await on.turn(...messages, answer(runId, 'a2'), userMessage('Three', 'u3'));
+    expect(on.breaks()).toEqual([expect.stringMatching(/^reason=retention /)]);
+  });
+});
+
+/** A chat whose client keeps the messages. Returns the texts of the prompts. */
+function chatOf({ agent = {}, now }: { readonly agent?: Partial<AgentInput>; readonly now?: () => number } = {}) {
+  const script = scriptedModel(says('Yes'));
+  const runtime = testRuntime({ model: script.model, storage: memoryStorage(), agent, ...(now && { now }) });
+  const messages: ReturnType<typeof userMessage>[] = [];
+  return {
+    messages,
+    async turn(text: string, more: Partial<RunRequestInput> = {}): Promise<string[]> {
+      messages.push(userMessage(text, `u${messages.length}`));
+      const chunks = await readAll(
+        await runtime.run(runRequest({ chat: { id: 'c', messages: [...messages] }, ...more }), localPrincipal()),
+      );
+      messages.push(foldMessage(chunks, { id: `a${messages.length}`, role: 'assistant', parts: [] }));
+      const prompt = script.calls.at(-1)?.prompt ?? [];
+      return prompt.flatMap(({ role, content }) =>
+        typeof content === 'string'
+          ? [content]
+          : content.flatMap((part) => 'text' in part ? [`${role}: ${part.text}`] : [])
+      );
+    },
+  };
+}
+
+describe('what a run is given besides its chat', () => {
+  it('stays before the message that it came with, and is not said twice', async () => {
+    const chat = chatOf();
+    const fact = (content: string) => ({
+      context: [{ content, source: 'memory' }, { content: 'Metric', source: 'mcp' }],
+    });
+    const first = await chat.turn('One', fact('A'));
+    const second = await chat.turn('Two', fact('B'));
+    expect(second.slice(0, first.length)).toEqual(first);
+    expect(first).toEqual([expect.stringContaining('"Metric"'), 'user: One']);
+    expect(second.at(-2)).toMatch(/"content":"B"/);
+    expect(second.at(-2)).not.toContain('Metric');
+    expect(await chat.turn('Three', fact('B'))).toHaveLength(second.length + 2);
+  });
+
+  it('is data that the client keeps, before the steps of the answer', async () => {
+    const chat = chatOf();
+    await chat.turn('One', { context: [{ content: 'A' }] });
+    const { parts } = chat.messages.at(-1)!;
+    const at = parts.findIndex(({ type }) => type === 'data-context');
+    expect(parts[at]).toMatchObject({ data: { items: [{ content: 'A' }] } });
+    expect(at).toBeLessThan(parts.findIndex(({ type }) => type === 'step-start'));
+  });
+
+  it('may be ephemeral: at the end of one turn, and nowhere later', async () => {
+    const chat = chatOf();
+    const first = await chat.turn('One', { context: [{ content: 'Secretly', ephemeral: true }] });
+    expect(first.at(-1)).toContain('Secretly');
+    expect((await chat.turn('Two')).join()).not.toContain('Secretly');
+    expect(JSON.stringify(chat.messages)).not.toContain('Secretly');
+  });
+
+  it('is the date of the caller, once a day', async () => {
+    let now = Date.UTC(2026, 10, 26, 23, 30);
+    const chat = chatOf({ agent: { facts: ['date'] }, now: () => now });
+    expect((await chat.turn('One')).join()).toContain('Today is 2026-11-26');
+    now += 60_000;
+    expect((await chat.turn('Two')).join().match(/Today is/g)).toHaveLength(1);
+    expect((await chat.turn('Three', { timeZone: 'Asia/Tokyo' })).join()).toContain('Today is 2026-11-27');
+    await expect(chat.turn('Four', { timeZone: 'Nowhere' })).rejects.toMatchObject({ code: 'invalid_argument' });
+  });
+
+  it('calls off a schema and settings that no longer apply', async () => {
+    const chat = chatOf({ agent: { callerSettings: { instructions: true } } });
+    const settings = { instructions: 'Rhyme' };
+    await chat.turn('One', { settings });
+    expect((await chat.turn('Two', { settings })).join().match(/Rhyme/g)).toHaveLength(1);
+    expect((await chat.turn('Three')).at(-1)).toContain('no longer apply');
+    expect((await chat.turn('Four')).at(-1)).toBe('user: Four');
   });
 });
