@@ -55,6 +55,13 @@ function addTool(notes: Notes): Tool {
       const store = notes(context);
       return whole(await (noteId === undefined ? store.add({ title, text }) : store.append(numberOf(noteId), text)));
     },
+    undo: {
+      describe: ({ text, title = titleOf(text) }) => ({ quote: title }),
+      async execute({ noteId }, output, context) {
+        if (noteId !== undefined) throw paragraphStays(noteId);
+        await notes(context).delete(numberOf((output as { readonly noteId: string }).noteId)); // as `whole` returns it
+      },
+    },
   });
 }
 
@@ -151,6 +158,10 @@ function numberOf(noteId: string, field = 'noteId'): number {
   const digits = /^(?:note-)?([1-9]\d{0,8})$/.exec(noteId)?.[1];
   if (digits !== undefined) return Number(digits);
   throw new PinnaceError('invalid_argument', `Cannot read "${field}": it must be like "note-3"`);
+}
+
+function paragraphStays(noteId: string): PinnaceError {
+  return new PinnaceError('conflict', `Cannot remove a paragraph from "${noteId}": delete the note, or write it anew`);
 }
 
 function titleOf(text: string): string {

@@ -110,6 +110,8 @@ export interface Playground {
   readonly schedules: (via: string | undefined) => Promise<McpContent['schedules']>;
   /** The chats that the worker, or an endpoint, has stored: those of schedules. */
   readonly storedChats: (via: string | undefined) => Promise<McpContent['chats']>;
+  /** Takes back what runs of the page's worker, or of an endpoint, have done. */
+  readonly undo: (via: string | undefined) => Promise<McpContent['undo']>;
   /** Answers a question of the plan in the open chat. */
   reply(question: PlanQuestion, answer: Answer): void;
   /** Pauses the plan in the open chat, lets it go on, or cancels it, if it is this page's worker that runs it. */
@@ -259,6 +261,7 @@ export function createPlayground(options: PlaygroundOptions): Playground {
       schedules: async (via) => (await transports.to(via).mcp()).schedules,
       storedChats: async (via) => (await transports.to(via).mcp()).chats,
       signIns: async (via) => (await transports.to(via).mcp()).mcpSignIns,
+      undo: async (via) => (await transports.to(via).mcp()).undo,
       reply: (question, answer) => void chats.reply(question, answer),
       // The plan view shows the result.
       steerPlan: (how) => void chats.steerPlan(how).catch(() => undefined),

@@ -12,9 +12,9 @@ import type { ChatSettings } from './chat-settings.ts';
 import type { ChatStore } from './chat-storage.ts';
 import { type ChatRunsOptions, createChatRuns } from './chat-runs.ts';
 import { type ChatShelf, createShelf } from './chat-shelf.ts';
-import { type Chat, headOf, isRunning, titleOf } from './chat.ts';
+import { afterLast, append, type Chat, headOf, isRunning, titleOf } from './chat.ts';
 import { followTabs } from './follow-tabs.ts';
-import type { Message, ToolPart } from './message.ts';
+import { createAnswer, createTextPart, type Message, runtimeName, type ToolPart } from './message.ts';
 import { createSending, isReady, type Sending } from './sending.ts';
 
 /** The chats and what is done with them. A run goes on when another chat is opened. */
@@ -55,6 +55,8 @@ export interface Chats {
   reply(question: PlanQuestion, answer: Answer): Promise<void>;
   /** Pauses the plan in the open chat, lets it go on, or cancels it. Does nothing with plans of endpoints. */
   steerPlan(how: PlanSteering): Promise<void>;
+  /** Adds what the runtime says to the open chat, where the agent reads it as well. */
+  tell(messageId: string, text: string): void;
   /** Adds a chat from elsewhere, stores it, and opens it. */
   adopt(chat: Chat): Promise<void>;
   remove(chatId: string): Promise<void>;
@@ -129,10 +131,10 @@ export function createChats(options: ChatsOptions): Chats {
     if (wasOpen) deletion.show(chat);
   }
 
-  /** Stores the head. */
-  async function save(chat: Chat): Promise<void> {
+  /** Stores the head, and the messages from a place on. */
+  async function save(chat: Chat, from = Infinity): Promise<void> {
     if (!find(chat.id)) return;
-    await elsewhere.onSaved(chat, await chatStore.save(headOf(chat), { messages: chat.all.value, from: Infinity }));
+    await elsewhere.onSaved(chat, await chatStore.save(headOf(chat), { messages: chat.all.value, from }));
   }
 
   /** A person may have opened another chat meanwhile. */
@@ -192,9 +194,18 @@ function opening(
 
 /** Changes a chat besides its messages. */
 function changes(
-  { current, save }: { current: ReadonlySignal<Chat>; save: (chat: Chat) => Promise<void> },
-): Pick<Chats, 'show' | 'rename' | 'configure' | 'pin'> {
+  { current, save }: { current: ReadonlySignal<Chat>; save: (chat: Chat, from?: number) => Promise<void> },
+): Pick<Chats, 'show' | 'rename' | 'configure' | 'pin' | 'tell'> {
   return {
+    tell(messageId, text) {
+      const chat = current.value;
+      const at = Date.now();
+      const said = createAnswer({ id: messageId, model: runtimeName, startedAt: at, after: afterLast(chat) });
+      said.parts.value = [createTextPart('text', { text, done: true })];
+      said.outcome.value = { type: 'done', endedAt: at };
+      append(chat, said);
+      void save(chat, chat.all.value.length - 1);
+    },
     show(messageId) {
       const chat = current.value;
       if (!isReady(chat)) return;

@@ -190,6 +190,9 @@ export interface ToolCall {
   readonly endedAt?: number | undefined;
 }
 
+/** Who says what no model has said. */
+export const runtimeName = 'Pinnace';
+
 /** A new answer with nothing in it. */
 export function createAnswer(
   { id, model, startedAt, via, after }: Pick<AssistantMessage, 'id' | 'model' | 'startedAt' | 'via' | 'after'>,

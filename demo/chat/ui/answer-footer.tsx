@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { canGoOn, isUndecided } from '../state/approval.ts';
-import { answerText, type AssistantMessage } from '../state/message.ts';
+import { answerText, type AssistantMessage, runtimeName } from '../state/message.ts';
 import type { Manifest, Usage } from '../state/run-data.ts';
 import { planOf, planToFollow } from '../state/plan.ts';
 import type { Playground } from '../../app/state/playground.ts';
@@ -10,6 +10,7 @@ import { CopyButton } from '../../kit/copy-button.tsx';
 import { formatCount, formatDuration, formatMoney } from '../../kit/format.ts';
 import { nameOfModel } from '../../settings/state/model-name.ts';
 import { Icon } from '../../kit/icon.tsx';
+import { lazy } from '../../kit/lazy.tsx';
 import { Fact } from './fact.tsx';
 import { VersionSwitch } from './versions.tsx';
 import { showRun } from '../../app/state/screens.ts';
@@ -41,7 +42,7 @@ export function AnswerFooter({ message, playground, isLast }: AnswerFooterProps)
           />
         )}
         {/* The callout of an error has its own button to retry. */}
-        {isLast && !isUndecided(message) && !('error' in message.outcome.value) && (
+        {isLast && message.model !== runtimeName && !isUndecided(message) && !('error' in message.outcome.value) && (
           <button
             type='button'
             class='quiet-button'
@@ -52,6 +53,7 @@ export function AnswerFooter({ message, playground, isLast }: AnswerFooterProps)
             <span>{canGoOn(message) || planToFollow(message) ? 'Continue' : 'Regenerate'}</span>
           </button>
         )}
+        <TakeBackButton message={message} playground={playground} />
         <InspectButton message={message} playground={playground} />
         <button
           type='button'
@@ -69,6 +71,34 @@ export function AnswerFooter({ message, playground, isLast }: AnswerFooterProps)
         {isOpen.value && <RunDetails message={message} />}
       </div>
     </footer>
+  );
+}
+
+const TakeBackDialog = lazy(async () => (await import('./take-back.tsx')).TakeBackDialog);
+
+/** Opens what the answer did, to take it back. Nothing for an answer without tool calls. */
+function TakeBackButton(
+  { message, playground }: Pick<AnswerFooterProps, 'message' | 'playground'>,
+): JSX.Element | null {
+  const isOpen = useSignal(false);
+  const { facts, outcome, parts } = message;
+  const { run } = facts.value;
+  if (!run || outcome.value.type === 'running' || !parts.value.some(({ type }) => type === 'tool')) return null;
+  return (
+    <>
+      <button type='button' class='quiet-button' data-testid='take-back-open' onClick={() => (isOpen.value = true)}>
+        <Icon name='undo' />
+        <span>Take back…</span>
+      </button>
+      {isOpen.value && (
+        <TakeBackDialog
+          message={message}
+          runId={run.runId}
+          playground={playground}
+          onClose={() => (isOpen.value = false)}
+        />
+      )}
+    </>
   );
 }
 

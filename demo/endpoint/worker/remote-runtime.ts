@@ -19,7 +19,7 @@ import type { StoredFiles } from '../../../src/runtime/message-files.ts';
 /** Returns the runtime. Aborting a run's signal cancels the run at the endpoint; its stream then says so. */
 export function remoteRuntime(
   client: Client,
-): Runtime & Pick<HostedRuntime, 'prompts' | 'resources' | 'apps' | 'mcpSignIns'> & {
+): Runtime & Pick<HostedRuntime, 'prompts' | 'resources' | 'apps' | 'mcpSignIns' | 'undo'> & {
   readonly schedules: Omit<Schedules, 'has' | 'erase'>;
   readonly chats: Omit<HostedRuntime['chats'], 'export'>;
   readonly blobs: Pick<StoredFiles, 'get'>;
@@ -53,6 +53,10 @@ export function remoteRuntime(
       rename: (id, change) => client.chats.rename(id, change),
       import: (chat) => client.chats.import(chat),
       delete: (id) => client.chats.delete(id),
+    },
+    undo: {
+      preview: (runId, terms) => client.undo.preview(runId, terms),
+      run: (runId, terms) => client.undo.run(runId, terms),
     },
     run: (request, _principal, call) => startedBy(client, call, (given) => client.run(request, given)),
     fork: (runId, options, _principal, call) => startedBy(client, call, (given) => client.fork(runId, options, given)),

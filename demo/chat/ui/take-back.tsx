@@ -1,0 +1,142 @@
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { toData } from '../../../src/base/errors.ts';
+import type { UndoCall, UndoPreview, UndoReport, UndoWhy } from '../../../src/runtime/undo-types.ts';
+import type { Playground } from '../../app/state/playground.ts';
+import { Dialog } from '../../kit/dialog.tsx';
+import { formatCount } from '../../kit/format.ts';
+import { Problem } from '../../kit/problem.tsx';
+import type { AssistantMessage } from '../state/message.ts';
+import '../styles/take-back.css';
+
+interface TakeBackProps {
+  readonly message: AssistantMessage;
+  readonly runId: string;
+  readonly playground: Playground;
+  readonly onClose: () => void;
+}
+
+/** Shows what an answer did, lets a person choose how far it is taken back, and says what became of it. */
+export function TakeBackDialog({ message: { via }, runId, playground, onClose }: TakeBackProps): JSX.Element {
+  const toStep = useSignal(0);
+  const all = useSignal<UndoPreview | undefined>(undefined);
+  const preview = useSignal<UndoPreview | undefined>(undefined);
+  const report = useSignal<UndoReport | undefined>(undefined);
+  const problem = useSignal<string | undefined>(undefined);
+  const isBusy = useSignal(false);
+  const attempt = async (work: () => Promise<void>): Promise<void> => {
+    isBusy.value = true;
+    problem.value = undefined;
+    await work().catch((error: unknown) => void (problem.value = toData(error).message));
+    isBusy.value = false;
+  };
+  const look = (): Promise<void> =>
+    attempt(async () => {
+      preview.value = await (await playground.undo(via)).preview(runId, { toStep: toStep.value });
+      all.value ??= preview.value;
+    });
+  useEffect(() => void look(), []);
+  const confirm = (): Promise<void> =>
+    attempt(async () => {
+      const { digest = '' } = preview.value ?? {};
+      const done = await (await playground.undo(via)).run(runId, { toStep: toStep.value, digest });
+      report.value = done;
+      const text = done.message?.parts.find((part) => part.type === 'text')?.text;
+      if (done.message && text !== undefined) playground.chats.tell(done.message.id, text);
+    });
+  const count = preview.value?.calls.filter(({ can }) => can === 'yes').length ?? 0;
+  const steps = [...new Set(all.value?.calls.filter(({ can }) => can !== 'nothing').map(({ step }) => step))];
+  return (
+    <Dialog class='take-back' label='Take back' testId='take-back' onClose={onClose}>
+      <h2>Take back</h2>
+      {problem.value !== undefined && <Problem text={problem.value} testId='take-back-problem' />}
+      {report.value ? <Report report={report.value} /> : (
+        <>
+          {steps.length > 1 && (
+            <label class='take-back-steps'>
+              <span>How far</span>
+              <select
+                data-testid='take-back-steps'
+                value={toStep.value}
+                disabled={isBusy.value}
+                onChange={({ currentTarget }) => {
+                  toStep.value = Number(currentTarget.value);
+                  void look();
+                }}
+              >
+                <option value={0}>Everything</option>
+                {steps.slice(0, -1).toReversed().map((step) => (
+                  <option key={step} value={step - 1}>Back to before step {step}</option>
+                ))}
+              </select>
+            </label>
+          )}
+          {preview.value && <Calls calls={preview.value.calls.filter(({ can }) => can !== 'nothing')} />}
+        </>
+      )}
+      <div class='dialog-foot'>
+        <button type='button' class='button' data-testid='take-back-close' onClick={onClose}>
+          {report.value ? 'Close' : 'Cancel'}
+        </button>
+        {!report.value && (
+          <button
+            type='button'
+            class='button is-primary'
+            data-testid='take-back-confirm'
+            disabled={isBusy.value || count === 0}
+            onClick={() => void confirm()}
+          >
+            {isBusy.value && preview.value ? 'Working…' : `Take back ${formatCount(count, 'call')}`}
+          </button>
+        )}
+      </div>
+    </Dialog>
+  );
+}
+
+function Calls({ calls }: { calls: readonly UndoCall[] }): JSX.Element {
+  if (calls.length === 0) return <p data-testid='take-back-nothing'>There is nothing to take back.</p>;
+  return (
+    <ol class='take-back-calls' data-testid='take-back-calls'>
+      {calls.map(({ toolCallId, title, quote, can, why, step }) => (
+        <li key={toolCallId} data-can={can}>
+          <span>
+            {title}
+            {quote !== undefined && (
+              <>
+                : <q>{quote}</q>
+              </>
+            )}
+          </span>
+          <small>Step {step}{why && `. ${words[why] ?? why}`}</small>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function Report({ report: { takenBack, remains, failed } }: { report: UndoReport }): JSX.Element {
+  return (
+    <div data-testid='take-back-report' role='status'>
+      <p>{formatCount(takenBack.length, 'call')} taken back.</p>
+      {failed && <Problem text={failed.error.message} testId='take-back-failed' />}
+      {remains.length > 0 && (
+        <>
+          <p>Not taken back:</p>
+          <Calls calls={remains} />
+        </>
+      )}
+    </div>
+  );
+}
+
+const words: Partial<Record<UndoWhy, string>> = {
+  no_undo: 'Cannot be taken back',
+  no_tool: 'Cannot be taken back: the agent no longer has the tool',
+  tool_changed: 'Cannot be taken back: the tool has changed',
+  outcome_unknown: 'Whether it took effect is unknown',
+  redacted: 'Cannot be taken back: it used a secret',
+  undo_failed: 'Taking it back failed before',
+  undo_unknown: 'Whether it was taken back is unknown',
+};
