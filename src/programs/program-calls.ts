@@ -11,7 +11,8 @@ import type { CallMaker, CallResult, MadeCall, ProgramCall } from './drive-progr
 import type { ApprovalTerms } from '../permission/call-permit.ts';
 import { join, type Label, trusted } from '../permission/label.ts';
 import type { RunContext } from '../runtime/run-context.ts';
-import { followId, isCallable } from '../tools/builtin/code-run.ts';
+import { isCallable } from '../tools/builtin/code-run.ts';
+import { followId } from '../tools/run-scope.ts';
 import { notApproved } from '../tools/call-approval.ts';
 import { mayAct, outcomeChunks, outcomeUnknown } from '../tools/call-ends.ts';
 import { signatureOf } from '../tools/declaration.ts';

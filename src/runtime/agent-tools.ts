@@ -4,7 +4,7 @@ import { type ErrorData, PinnaceError, toData } from '../base/errors.ts';
 import { reportAt, reportedHook, reportHidden } from '../events/report.ts';
 import { createTraceId } from '../events/trace-ids.ts';
 import { actorOf, type CallerTrace, type Span, type SpanContext, statusOfError, traceAt } from '../events/span.ts';
-import { codeRunId, unboundDelegation } from '../tools/run-scope.ts';
+import { codeRunId, followId, unboundDelegation } from '../tools/run-scope.ts';
 import type { Tool, ToolContext, ToolOutcome } from '../tools/tool.ts';
 import { type CallFacilities, type CallHost, ToolCall } from '../tools/tool-call.ts';
 import { minLimits } from './limits.ts';
@@ -59,7 +59,7 @@ export async function openAgentTools(parts: RuntimeParts, agentId: string, princ
   const toolSet = await toolSetOf(agent, tools, servers);
   // An internal tool is the agent's, not that of a caller who calls tools past it.
   const isOpen = ({ definition: { id, visibility } }: Tool): boolean =>
-    id !== codeRunId && (principal.via !== 'http' || visibility !== 'internal'); // a program needs a run
+    id !== codeRunId && id !== followId && (principal.via !== 'http' || visibility !== 'internal'); // a program needs a run
   const redaction = createRunRedaction();
   const options = {
     ...parts,

@@ -13,7 +13,7 @@ import {
 import { unknownHandler } from '../tools/define-tool.ts';
 import { type Builtin, implement, type Means } from '../tools/implement.ts';
 import { isProviderTool, providerToolOf } from '../tools/provider-tool.ts';
-import { codeRunId } from '../tools/run-scope.ts';
+import { codeRunId, followId } from '../tools/run-scope.ts';
 import type { Tool } from '../tools/tool.ts';
 import { createAgentTool, type LiveTexts } from '../tools/agent-tool.ts';
 import type { Limits } from './limits.ts';
@@ -209,7 +209,7 @@ export async function assemble(agent: Agent, known: readonly KnownTool[], mcp: M
   }
   if (guarding && names.has(codeRunId)) {
     tools.push(guarding.followTool());
-    entries.push({ id: guarding.followId });
+    entries.push({ id: followId });
   }
   entries.push(...mcp.entries);
   for (const id of allows.unmatched()) entries.push({ id, excluded: reasonFor(id) });

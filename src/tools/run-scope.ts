@@ -150,5 +150,8 @@ function change(reserved: Amounts, { tokens, cost }: Amounts, sign: 1 | -1): voi
 
 export const codeRunId = 'code_run';
 
+/** The id of the tool by which a guarded agent asks whether it may do what a stranger's text says. */
+export const followId = 'follow';
+
 /** The key of the host in a run's scope. */
 export const programHostKey: object = {};

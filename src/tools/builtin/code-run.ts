@@ -6,7 +6,7 @@ import { isUntrusted, trusted } from '../../permission/label.ts';
 import { outputLabel } from '../../permission/run-facts.ts';
 import { mayAct } from '../call-ends.ts';
 import { bestFirst, declarationOf } from '../declaration.ts';
-import { codeRunId, programHostKey } from '../run-scope.ts';
+import { codeRunId, followId, programHostKey } from '../run-scope.ts';
 import type { ProgramHost, ProgramSource, Tool, ToolContext } from '../tool.ts';
 import { defineValibotTool } from '../make-tool.ts';
 
@@ -189,9 +189,6 @@ function isForProgramsAlone(tool: Tool): boolean {
   if (isStored && definition.reads !== 'trusted') return true; // each hit has the label of its source
   return mayAct(definition) || isUntrusted(outputLabel(definition, trusted, 'guarded'));
 }
-
-/** The tool by which a guarded agent asks whether it may do what a stranger's text says. */
-export const followId = 'follow';
 
 let follow: Tool | undefined;
 

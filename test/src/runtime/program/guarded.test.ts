@@ -95,6 +95,20 @@ describe('a program of a guarded agent', () => {
     expect(JSON.stringify(model.calls[0]?.tools)).toContain('list_mail');
   });
 
+  it('is the only way to act: a call of the model itself, also of a name that it knows, is none', async () => {
+    const { tools, sent } = mailbox();
+    const calls = [{ tool: 'send', input: { to: 'a' } }, { tool: 'list_mail', input: {} }, {
+      tool: 'follow',
+      input: { from: [1], why: 'x' },
+    }];
+    const model = scriptedModel(callsTools(...calls.map((call, i) => ({ ...call, id: `c${i}` }))), says('Done'));
+    const agent = { trust: 'guarded' as const, entryTools: ['*', 'code_run'] };
+    await take(testRuntime({ model: model.model, tools, sandbox: programSandbox(), programs: true, agent }));
+    expect(sent).toEqual([]);
+    expect(JSON.stringify(model.calls)).not.toContain(canary);
+    expect(JSON.stringify(model.calls[1]?.prompt).match(/no tool of this run has this name/g)).toHaveLength(3);
+  });
+
   it.each([
     ['in their order', 'send note:2', 'send note note', 'ok ok ok'],
     ['none of an earlier entry', 'send note:2', 'note send', 'ok not_planned'],
