@@ -29,7 +29,7 @@ const Program = v.object({
 export type Program = v.InferOutput<typeof Program>;
 
 /** `data-quoted`: a text that a reader has written from what strangers said. */
-export const Quoted = v.object({ toolCallId: v.string(), text: v.string(), from: v.array(v.string()) });
+const Quoted = v.object({ toolCallId: v.string(), text: v.string(), from: v.array(v.string()) });
 
 /** Returns what the program has quoted; `undefined` where there is nothing. */
 export function quotedOf({ quoted }: ToolCall): v.InferOutput<typeof Quoted> | undefined {

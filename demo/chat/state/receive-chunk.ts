@@ -5,7 +5,6 @@ import { StoredAttachment } from '../../files/state/attached-file.ts';
 import { type CitationsPart, CitedSources } from './run-data.ts';
 import { type AssistantMessage, isSettled, type Outcome, type Part, type RunFacts, type ToolCall } from './message.ts';
 import { receivePlan } from './plan.ts';
-import { Quoted } from './program.ts';
 import { PlanView } from '../../plan/state/plan-data.ts';
 import {
   addUsage,
@@ -101,8 +100,8 @@ const handlers: Handlers = {
   },
   'data-program': ({ calls }, { id = '', data }) => calls.update(id, { program: data }),
   'data-quoted': ({ calls }, { data }) => {
-    const quoted = readAs(Quoted, data);
-    if (quoted) calls.update(quoted.toolCallId, { quoted });
+    const { toolCallId } = (data ?? {}) as { readonly toolCallId?: unknown }; // the card reads the rest
+    if (typeof toolCallId === 'string') calls.update(toolCallId, { quoted: data });
   },
   'data-interruption': ({ calls }, { data }) => {
     const need = readAs(Need, data);
