@@ -186,29 +186,38 @@ export function inputLabel({ facts, read }: Pick<FactsOfCall, 'facts' | 'read'>)
   return facts ? labelAt(facts, '') : read;
 }
 
-/** Returns the facts of a call for the permission hook. */
+/** Returns the facts of a call for the permission hook. What has to look at each value is made when it is read. */
 export function contextFacts(call: FactsOfCall): CallContextFacts {
   const { definition, input, facts, run, read } = call;
-  const leaves = leavesOf(input);
-  const isSaid = (value: unknown): boolean => !facts && typeof value === 'string' && isSaidIn(run.words, value);
-  const args: Record<string, ArgumentFacts> = {};
-  for (const [pointer, value] of leaves) {
-    const label = facts ? labelAt(facts, pointer) : isSaid(value) ? trusted : read;
-    if (label.from.length > 0 || label.readers !== 'public') args[pointer] = label;
-  }
-  const all = inputLabel(call);
-  const pc = facts?.args.get('');
-  if (pc) args[''] = pc;
+  let leaves: readonly Leaf[] | undefined;
+  let args: CallContextFacts['args'] | undefined;
+  let destinations: readonly string[] | undefined;
+  const sends = readersOfInput(definition);
+  const hasInput = typeof input !== 'object' || input === null ? input !== undefined : Object.keys(input).length > 0;
   return Object.freeze({
     read: read.from,
     readers: read.readers,
-    calls: Object.freeze(Object.fromEntries(run.calls)),
-    args: Object.freeze(args),
     acts: mayAct(definition),
-    leaks: leaves.length > 0 && stricter(all.readers, readersOfInput(definition)) !== readersOfInput(definition),
-    destinations: Object.freeze(destinationsOf(definition, leaves)),
+    leaks: hasInput && stricter(inputLabel(call).readers, sends) !== sends,
     planned: facts?.planned === true,
+    calls: Object.freeze(Object.fromEntries(run.calls)),
+    get args() {
+      return args ??= Object.freeze(argsOf(call, leaves ??= leavesOf(input)));
+    },
+    get destinations() {
+      return destinations ??= Object.freeze(destinationsOf(definition, leaves ??= leavesOf(input)));
+    },
   });
+}
+
+/** Of a model's call, one label stands for all arguments, unless the user has said some of them. */
+function argsOf({ facts, run, read }: FactsOfCall, leaves: readonly Leaf[]): Record<string, ArgumentFacts> {
+  if (facts) return Object.fromEntries([...facts.args].filter(([, label]) => label !== trusted));
+  if (read === trusted || leaves.length === 0) return {};
+  const others = leaves.filter(([, value]) => typeof value !== 'string' || !isSaidIn(run.words, value));
+  return others.length === leaves.length
+    ? { '': read }
+    : Object.fromEntries(others.map(([pointer]) => [pointer, read]));
 }
 
 /** Writes facts for an event: fields of the input by the sources of their values. Never a value, nor a name that a model has made. */
@@ -247,8 +256,9 @@ function leavesOf(input: unknown): readonly Leaf[] {
       if (value !== undefined) leaves.push([leaves.length >= mostLeaves ? '' : pointer, value]);
       return;
     }
-    for (const [key, inner] of Object.entries(value)) {
-      visit(inner, `${pointer}/${key.includes('~') || key.includes('/') ? escaped(key) : key}`);
+    const record = value as Readonly<Record<string, unknown>>; // lists have keys as well
+    for (const key of Object.keys(record)) {
+      visit(record[key], `${pointer}/${key.includes('~') || key.includes('/') ? escaped(key) : key}`);
     }
   };
   visit(input, '');
@@ -274,6 +284,7 @@ function destinationsOf(
 const leastSaid = 4;
 
 function wordsOf(text: string): string {
+  if (!/[^!-~ ]|^ | {2}| $/.test(text)) return text; // nothing to normalize
   return text.normalize('NFKC').trim().replace(/\s+/gu, ' ');
 }
 

@@ -2,9 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createRules, type RuleInput } from '../../../src/permission/rules.ts';
 import { PinnaceError } from '../../../src/base/errors.ts';
-import type { Authorization } from '../../../src/contracts/authenticator.ts';
+import type { Authorization, CallContextFacts } from '../../../src/contracts/authenticator.ts';
 import { createPrincipal, type Principal, type Scope } from '../../../src/base/principal.ts';
 import { runs } from '../../fixtures/budget.ts';
+import { randomNumbers } from '../../fixtures/chance/random.ts';
 
 interface Question {
   readonly action?: string;
@@ -234,3 +235,98 @@ function isMet(condition: Simple, input: { readonly n: unknown; readonly s: unkn
   const value = valueOf(condition, input);
   return 'gt' in condition ? typeof value === 'number' && value > condition.gt : value === condition.equals;
 }
+
+describe('rules on facts', () => {
+  const sources = ['mcp:mail', 'tool:web', 'file:a1', 'data-source:docs', '*'];
+  const order = { allow: 0, ask: 1, deny: 2 } as const;
+
+  /** A random rule for `ask` or `deny`, or one that allows. */
+  function randomRule(random: () => number): RuleInput {
+    const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!;
+    const maybe = <T extends object>(field: T): T | object => random() < 0.4 ? field : {};
+    const effect = pick(['allow', 'ask', 'deny'] as const);
+    const names = [pick(['untrusted', 'private', 'mcp:*', 'tool:web'])];
+    const at = pick(['destinations', '*', '/to']);
+    return {
+      effect,
+      actions: ['tool.call'],
+      ...maybe({ acts: random() < 0.5 }),
+      ...maybe({ called: [pick(['search', 'web_*'])] }),
+      ...maybe(effect === 'allow' ? { leaks: false } : { leaks: true }),
+      ...(effect !== 'allow' && {
+        ...maybe({ read: names }),
+        ...maybe({ from: [{ at, sources: [pick(['*', 'mcp:*', 'file:a1'])], narrow: random() < 0.3 }] }),
+      }),
+    };
+  }
+
+  function factsOf(from: readonly string[], more: Partial<CallContextFacts> = {}): CallContextFacts {
+    const label = { from, readers: 'tenant' } as const;
+    return {
+      ...label,
+      read: from,
+      calls: {},
+      args: from.length > 0 ? { '/to': label } : {},
+      acts: true,
+      leaks: false,
+      destinations: ['/to'],
+      planned: false,
+      ...more,
+    };
+  }
+
+  it('never ask less because a source was added, or because more leaks', async () => {
+    for (let seed = 0; seed < 1000; seed++) {
+      const random = randomNumbers(seed);
+      const rules = Array.from({ length: 4 }, () => randomRule(random));
+      const otherwise = random() < 0.5 ? 'allow' : 'deny';
+      const authorize = createRules(rules, { otherwise });
+      const some = sources.slice(0, 4).filter(() => random() < 0.5);
+      const more = sources.filter((source) => some.includes(source) || random() < 0.5);
+      const leaks = random() < 0.5;
+      const ruling = async (facts: CallContextFacts) =>
+        order[
+          (await authorize('tool.call', principalOf({}), { type: 'tool', id: 'send' }, { input: { to: 'x' }, facts }))
+            .decision
+        ];
+      const acts = random() < 0.5;
+      const before = await ruling(factsOf(some, { leaks, acts }));
+      const after = await ruling(factsOf(more, { leaks: leaks || random() < 0.5, acts }));
+      // What no rule allows may become a question, and nothing becomes allowed.
+      expect(after, `seed ${seed}`).toBeGreaterThanOrEqual(
+        otherwise === 'allow' ? before : Math.min(before, order.ask),
+      );
+    }
+  });
+
+  it.each([
+    [{ effect: 'allow', actions: ['tool.call'], read: ['mcp:*'] }, '"read" and "from" are for "ask" and "deny"'],
+    [{ effect: 'allow', actions: ['tool.call'], from: [{ at: '*', sources: ['*'] }] }, '"read" and "from" are for'],
+    [{ effect: 'allow', actions: ['tool.call'], leaks: true }, '"leaks" must be false for "allow"'],
+    [{ effect: 'deny', actions: ['tool.call'], leaks: false }, '"leaks" must be true for "ask" and "deny"'],
+    [
+      { effect: 'deny', actions: ['tool.call'], from: [{ at: 'to', sources: ['*'] }] },
+      'must be "destinations", "*" or a JSON Pointer',
+    ],
+  ])('refuse %j', (rule, message) => expect(refusalOf([rule]).message).toContain(message));
+
+  it('deny a call whose facts are not known, and are silent on other actions', async () => {
+    const rule: RuleInput = { effect: 'ask', actions: ['*'], read: ['untrusted'] };
+    expect(await ask(createRules([rule, all]))).toMatchObject({ decision: 'deny' });
+    expect(await decide([rule, all], { action: 'registry.update' })).toBe('allow');
+  });
+
+  it('let a narrow value pass where they say so', async () => {
+    const label = { from: ['mcp:mail'], readers: 'tenant', narrow: true } as const;
+    const facts = factsOf(['mcp:mail'], { args: { '/to': label } });
+    for (const [narrow, expected] of [[false, 'ask'], [true, 'allow']] as const) {
+      const from = [{ at: 'destinations', sources: ['*'], narrow }];
+      const authorize = createRules([{ effect: 'ask', actions: ['tool.call'], from }, all]);
+      const { decision } = await authorize('tool.call', principalOf({}), { type: 'tool', id: 'send' }, {
+        input: {},
+        facts,
+      });
+      expect(decision).toBe(expected);
+    }
+  });
+});
