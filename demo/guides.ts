@@ -40,6 +40,8 @@ export const guideGroups: readonly GuideGroup[] = [
       { page: 'memory', title: 'Memory', words: 'remember person subject privacy gdpr erase delete retention' },
       { page: 'steering', title: 'Steering', words: 'message while running send interrupt queue' },
       { page: 'budgets', title: 'Fallbacks and budgets', words: 'fallback model price cost tokens money limit' },
+      { page: 'schedules', title: 'Schedules and hooks', words: 'cron time zone repeat interval webhook in event' },
+      { page: 'webhooks', title: 'Webhooks', words: 'notify standard webhooks signature secret retry' },
       { page: 'attachments', title: 'Attachments', words: 'image file upload pdf audio blob data url vision' },
     ],
   },

@@ -227,6 +227,7 @@ const scheduleMethods = [
   'resume',
   'run',
   'fires',
+  'receive',
   'has',
   'erase',
   'wake',

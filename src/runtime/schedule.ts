@@ -84,6 +84,12 @@ export interface ScheduleCall {
   readonly idempotencyKey?: string;
 }
 
+/** A signed event for a schedule with `when: { hook }`: the headers of Standard Webhooks, and the body as it came. */
+export interface HookRequest {
+  readonly headers: { readonly id: string; readonly timestamp: string; readonly signature: string };
+  readonly body: Uint8Array<ArrayBuffer>;
+}
+
 /**
  * The schedules of a runtime. A schedule of another subject is `not_found`. Administrators of its tenant may read, pause and delete it;
  * the hook is asked for `schedule.read`, and for `schedule.create`, `.update`, `.pause`, `.resume` and `.delete` of everyone.
@@ -119,6 +125,12 @@ export interface Schedules {
   run(id: string, principal: Principal, options?: ScheduleCall): Promise<{ readonly runId: string }>;
   /** What became of its occurrences of the last 30 days, the last one first. */
   fires(id: string, principal: Principal, options?: PageOptions): Promise<Page<ScheduleFire>>;
+  /**
+   * Starts a run for a signed event, whose body the agent receives as data; the same `webhook-id` starts one. Takes no principal: the
+   * signature is the proof. Rejects with `unauthenticated` for an unknown id and for a wrong signature alike, `conflict`
+   * (`schedule_paused`), `rate_limited` above 60 a minute, and as the run does.
+   */
+  receive(id: string, request: HookRequest): Promise<{ readonly runId: string; readonly isKnown: boolean }>;
   /** Whether a subject has any. Needs the scope `admin`. */
   has(subject: string, principal: Principal): Promise<boolean>;
   /** Deletes all schedules of a subject. Needs the scope `admin`. Resolves to how many. */

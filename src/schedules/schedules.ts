@@ -30,8 +30,16 @@ import { dueChange, dueKey } from '../log/due.ts';
 import { namedOwner, owns, reach } from '../permission/ownership.ts';
 import type { RuntimeParts } from '../runtime/run-context.ts';
 import { RunRequest } from '../runtime/run-request.ts';
-import type { Schedule, ScheduleCall, ScheduleFire, ScheduleInput, Schedules } from '../runtime/schedule.ts';
+import type {
+  HookRequest,
+  Schedule,
+  ScheduleCall,
+  ScheduleFire,
+  ScheduleInput,
+  Schedules,
+} from '../runtime/schedule.ts';
 import type { ScheduleAccess } from '../runtime/runtime.ts';
+import { notVerified, verifyHook } from './receive-hook.ts';
 import { nextAfter, nextTimes, passedSince, Time, When } from './when.ts';
 
 const dayMs = 86_400_000;
@@ -242,6 +250,28 @@ export class RuntimeSchedules implements Schedules {
     };
   }
 
+  async receive(id: string, request: HookRequest): Promise<{ readonly runId: string; readonly isKnown: boolean }> {
+    this.#parts.requireOpen();
+    const found = /^sch_\w{1,64}$/.test(id) ? await this.#read(id) : undefined;
+    if (!found || !('hook' in found.record.when)) throw notVerified();
+    const { when: { hook: { secret } }, owner: { tenant }, paused } = { ...found.record, when: found.record.when };
+    const event = await verifyHook(this.#parts, { id, tenant, secret, request });
+    if (paused) {
+      throw new PinnaceError('conflict', 'Cannot take the event: the schedule is paused', {
+        details: { reason: 'schedule_paused' },
+      });
+    }
+    const at = this.#parts.now();
+    const key = `hook:${id}:${request.headers.id}`;
+    const { runId, known } = await this.#begin(found, { at, key, event }).catch(async (thrown: unknown) => {
+      if (!toPinnaceError(thrown).retryable) await this.#refuse(found, { at, firedAt: at, thrown });
+      throw thrown;
+    });
+    const isKnown = known !== undefined;
+    if (!isKnown) await this.#noteStart(found, { at, runId });
+    return { runId, isKnown };
+  }
+
   async has(subject: string, principal: Principal): Promise<boolean> {
     requireScope(principal, 'admin');
     const prefix: Key = ['schedules', principal.tenant, subject];
@@ -340,23 +370,41 @@ export class RuntimeSchedules implements Schedules {
       const error = toPinnaceError(thrown);
       const mayPass = error.retryable || error.code === 'conflict';
       if (mayPass && now() - at < Math.max(retryMs, record.catchUpMs)) throw thrown; // the second due key starts it again
-      const reason = error.details?.['reason'];
-      const why = { code: error.code, message: error.message, ...(typeof reason === 'string' && { reason }) };
-      await this.#settle(id, {
-        at,
-        fire: { ...fire, outcome: 'refused', error: why },
-        last: { at, state: 'refused' },
-        hasFailed: true,
-      });
-      this.#emitFire(found, { at, outcome: 'refused', error: why });
+      await this.#refuse(found, { at, firedAt: fire.firedAt, thrown });
       return false;
     }
+  }
+
+  /** Records why an occurrence was refused. */
+  async #refuse(
+    found: Stored,
+    { at, firedAt, thrown }: { readonly at: number; readonly firedAt: number; readonly thrown: unknown },
+  ): Promise<void> {
+    const { code, message, details } = toPinnaceError(thrown);
+    const reason = details?.['reason'];
+    const error = { code, message, ...(typeof reason === 'string' && { reason }) };
+    const fire: ScheduleFire = { at, firedAt, outcome: 'refused', error };
+    await this.#settle(found.id, { at, fire, last: { at, state: 'refused' }, hasFailed: true });
+    this.#emitFire(found, fire);
+  }
+
+  /** Records a run that was started by a hook. */
+  async #noteStart(found: Stored, { at, runId }: { readonly at: number; readonly runId: string }): Promise<void> {
+    const fire: ScheduleFire = { at, firedAt: at, outcome: 'started', runId };
+    const last = { at, runId, state: 'running' };
+    await this.#retried(found.id, ({ record }) => ({ ...record, last }), [this.#fireChange(found.id, fire)]);
+    this.#emitFire(found, fire);
   }
 
   /** Starts a run with the rights of the owner. */
   async #begin(
     { id, record }: Stored,
-    { at, key, trace }: { readonly at: number; readonly key: string; readonly trace?: ScheduleCall['trace'] },
+    { at, key, trace, event }: {
+      readonly at: number;
+      readonly key: string;
+      readonly trace?: ScheduleCall['trace'];
+      readonly event?: string;
+    },
   ) {
     const { agentId, message, budget, chat, when, owner } = record;
     const principal = createPrincipal(owner);
@@ -367,6 +415,7 @@ export class RuntimeSchedules implements Schedules {
         store: true,
         messages: [{ id: key, role: 'user', parts: [{ type: 'text', text: message }] }],
       },
+      ...(event !== undefined && { context: [{ content: event, source: 'Event, as data' }] }),
       ...(budget && { budget }),
       ...('cron' in when && { timeZone: when.timeZone }),
     };
@@ -706,9 +755,13 @@ function placed(
 /** The record, paused where it has failed too often, or is over. */
 function pausedOr(record: ScheduleRecord, at: number): ScheduleRecord {
   if (record.paused) return record;
-  if (record.failures >= mostFailures) return { ...idle(record), paused: { by: 'system', at, reason: 'failures' } };
+  if (record.failures >= mostFailures) return pausedBySystem(record, 'failures', at);
   const isOver = record.nextAt === undefined && !('hook' in record.when) && !('at' in record.when);
-  return isOver ? { ...idle(record), paused: { by: 'system', at, reason: 'expired' } } : record;
+  return isOver ? pausedBySystem(record, 'expired', at) : record;
+}
+
+function pausedBySystem(record: ScheduleRecord, reason: string, at: number): ScheduleRecord {
+  return { ...idle(record), paused: { by: 'system', at, reason } };
 }
 
 function idle(record: ScheduleRecord): ScheduleRecord {

@@ -20,7 +20,7 @@ import type { StoredFiles } from '../../../src/runtime/message-files.ts';
 export function remoteRuntime(
   client: Client,
 ): Runtime & Pick<HostedRuntime, 'prompts' | 'resources' | 'apps' | 'mcpSignIns' | 'undo'> & {
-  readonly schedules: Omit<Schedules, 'has' | 'erase'>;
+  readonly schedules: Omit<Schedules, 'has' | 'erase' | 'receive'>;
   readonly chats: Omit<HostedRuntime['chats'], 'export'>;
   readonly blobs: Pick<StoredFiles, 'get'>;
 } {
@@ -79,7 +79,7 @@ export function remoteRuntime(
   };
 }
 
-function schedulesOf({ schedules }: Client): Omit<Schedules, 'has' | 'erase'> {
+function schedulesOf({ schedules }: Client): Omit<Schedules, 'has' | 'erase' | 'receive'> {
   return {
     create: (input) => schedules.create(input),
     list: (_principal, page) => schedules.list(page),

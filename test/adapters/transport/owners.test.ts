@@ -85,6 +85,7 @@ const matrix: Readonly<Record<string, Row>> = {
   'POST /v1/schedules/{id}/pause': [200, 404, 404, 200, 404, 404],
   'POST /v1/schedules/{id}/resume': [200, 404, 404, 403, 404, 404],
   'POST /v1/schedules/{id}/run': [202, 404, 404, 403, 404, 404],
+  'POST /v1/hooks/{id}': [401, 401, 401, 401, 401, 401], // a signature alone opens it
   'GET /v1/schedules/{id}/fires': [200, 404, 404, 200, 404, 404],
   'GET /v1/budgets': [200, 200, 200, 200, 200, 200], // each its own
   // What belongs to the tenant.

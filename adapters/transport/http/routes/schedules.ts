@@ -11,6 +11,7 @@ import {
   type ScheduleInput,
   type TimedSchedule,
 } from '../../../../src/runtime/schedule.ts';
+import { readBody } from '../../signed/body.ts';
 import { parseIdempotencyKey } from '../../signed/caller.ts';
 import type { Served, SignedEnv } from '../authentication.ts';
 import { empty, json, named, type Operations, pageOf, shapeOf, Time, type WithTimes } from '../operation.ts';
@@ -78,8 +79,11 @@ const ListQuery = v.strictObject({
   subject: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(256))),
 });
 
+const Started = v.object({ runId: v.string() });
 const shape = named('Schedule', shapeOf(ScheduleAnswer));
 const answer = json<TimedSchedule<string>>('The schedule', shape);
+/** The largest event. */
+const mostHookBytes = 65_536;
 const changes = { scope: 'run:create', checkedBy: 'runtime' } as const;
 type WireFire = WithTimes<ScheduleFire, 'at' | 'firedAt'>;
 
@@ -141,8 +145,24 @@ export const scheduleOperations = {
     ...changes,
     operationId: 'runSchedule',
     summary: 'Start a run now',
-    responses: { 202: json<{ readonly runId: string }>('The run', shapeOf(v.object({ runId: v.string() }))) },
+    responses: { 202: json<{ readonly runId: string }>('The run', shapeOf(Started)) },
     problems: [404],
+  },
+  'POST /v1/hooks/:id': {
+    operationId: 'receiveHook',
+    summary: 'Start the run of a schedule with a hook, by an event that is signed as Standard Webhooks are',
+    parameters: ['id', 'timestamp', 'signature'].map((name) => ({
+      name: `webhook-${name}`,
+      in: 'header' as const,
+      required: true,
+      schema: { type: 'string' },
+    })),
+    body: () => ({}),
+    responses: {
+      200: json<{ readonly runId: string }>('The run that this event has started before', shapeOf(Started)),
+      202: json<{ readonly runId: string }>('The run', shapeOf(Started)),
+    },
+    problems: [400, 401, 403, 404, 409, 413, 429, 503],
   },
   'GET /v1/schedules/:id/fires': {
     operationId: 'listScheduleFires',
@@ -192,6 +212,13 @@ export function scheduleRoutes({ runtime: { schedules }, serve: table }: Served)
   serve('POST /v1/schedules/:id/run', async (c) => {
     const { principal, trace } = c.var;
     return c.json(await schedules.run(c.req.param('id'), principal, { trace, ...keyOf(c) }), 202);
+  });
+  serve('POST /v1/hooks/:id', async (c) => {
+    const body = await readBody(c.req.raw, { maxBytes: mostHookBytes });
+    const header = (name: string): string => c.req.header(`webhook-${name}`) ?? '';
+    const headers = { id: header('id'), timestamp: header('timestamp'), signature: header('signature') };
+    const { runId, isKnown } = await schedules.receive(c.req.param('id'), { headers, body });
+    return c.json({ runId }, isKnown ? 200 : 202);
   });
   serve('GET /v1/schedules/:id/fires', async (c) => {
     const page = pageIn(parse(PageQuery, c.req.query(), { what: 'the query' }));

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { nextAfter, nextTimes, passedSince } from '../../../src/schedules/when.ts';
+
+/** What a calendar of a zone shows at the times behind a start. */
+const rows: readonly (readonly [what: string, zone: string, cron: string, from: string, next: readonly string[]])[] = [
+  ['Berlin, a time that is skipped runs after the gap', 'Europe/Berlin', '30 2 * * *', '2026-03-28T12:00Z', [
+    '2026-03-29T01:00Z',
+    '2026-03-30T00:30Z',
+  ]],
+  ['Berlin, a time that is repeated runs once', 'Europe/Berlin', '30 2 * * *', '2026-10-24T12:00Z', [
+    '2026-10-25T00:30Z',
+    '2026-10-26T01:30Z',
+  ]],
+  ['Berlin, a rhythm runs in both passes', 'Europe/Berlin', '*/30 * * * *', '2026-10-25T00:00Z', [
+    '2026-10-25T00:30Z',
+    '2026-10-25T01:00Z',
+    '2026-10-25T01:30Z',
+    '2026-10-25T02:00Z',
+  ]],
+  ['New York, a time that is skipped', 'America/New_York', '30 2 * * *', '2026-03-07T12:00Z', [
+    '2026-03-08T07:00Z',
+    '2026-03-09T06:30Z',
+  ]],
+  ['New York, a time that is repeated', 'America/New_York', '30 1 * * *', '2026-10-31T12:00Z', [
+    '2026-11-01T05:30Z',
+    '2026-11-02T06:30Z',
+  ]],
+  ['Lord Howe, whose clocks move half an hour', 'Australia/Lord_Howe', '15 2 * * *', '2026-10-02T16:00Z', [
+    '2026-10-03T15:30Z',
+    '2026-10-04T15:15Z',
+  ]],
+  ['Casablanca, outside of a change', 'Africa/Casablanca', '0 8 * * *', '2026-06-01T00:00Z', [
+    '2026-06-01T07:00Z',
+    '2026-06-02T07:00Z',
+  ]],
+  ['Apia, which left out a day in 2011', 'Pacific/Apia', '0 8 * * *', '2011-12-29T00:00Z', [
+    '2011-12-29T18:00Z',
+    '2011-12-30T18:00Z',
+  ]],
+];
+
+describe('the next times', () => {
+  it.each(rows)('%s', (_, timeZone, cron, from, next) => {
+    const times = nextTimes({ cron, timeZone }, { after: Date.parse(from), count: next.length });
+    expect(times.map((at) => new Date(at).toISOString().replace(':00.000Z', 'Z'))).toEqual(next);
+  });
+
+  it('come at intervals from their start, also before it and after a long time', () => {
+    const when = { everyMs: 60_000, from: 1_000 };
+    expect([-5, 0, 1_000, 60_999, 61_000].map((after) => nextAfter(when, after))).toEqual([
+      1_000,
+      1_000,
+      61_000,
+      61_000,
+      121_000,
+    ]);
+    expect(passedSince(when, 61_000, 1_000_000_000)).toEqual({
+      last: 999_961_000,
+      before: 16_665,
+      next: 1_000_021_000,
+    });
+  });
+
+  it('of a pattern that was missed for a year end with the last one', () => {
+    const first = Date.parse('2026-01-01T00:00Z');
+    const now = Date.parse('2026-12-31T12:34:56Z');
+    const passed = passedSince({ cron: '*/5 * * * *', timeZone: 'Asia/Kolkata' }, first, now);
+    expect(passed).toMatchObject({ last: Date.parse('2026-12-31T12:30Z'), next: Date.parse('2026-12-31T12:35Z') });
+  });
+});
