@@ -22,7 +22,7 @@ export type { SecretSource } from '../src/contracts/egress.ts';
  * The options of an endpoint on Node: those of `createRuntime` and of `createHandler`, and what is new here. Absent, `secrets` are
  * `nodeEnvSecrets()`, `sandbox` is `nodeSandbox()`, `sinks` and `onError` print a line for each run and the cause of each failure (with `NODE_ENV=production`, a line for each failure), and `metricsToken` is the variable `PINNACE_METRICS_TOKEN`.
  */
-interface NodeEndpointOptions extends EndpointOptions {
+export interface NodeEndpointOptions extends EndpointOptions {
   /** The address of the PostgreSQL database, without `storage`; the variable `DATABASE_URL` when absent. Takes the package `postgres`. */
   readonly databaseUrl?: string;
 }

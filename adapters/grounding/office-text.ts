@@ -115,7 +115,7 @@ function unsupported(why: string): PinnaceError {
 }
 
 /** Writes each slide of the presentation at the path under its title. */
-export async function readSlides(office: OfficePackage, markdown: Markdown, presentation: string): Promise<void> {
+async function readSlides(office: OfficePackage, markdown: Markdown, presentation: string): Promise<void> {
   const { byId } = await office.relationsOf(presentation);
   const paths = new Set<string>();
   await office.read(presentation, {

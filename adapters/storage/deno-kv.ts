@@ -188,10 +188,10 @@ async function toEntry(kv: Deno.Kv, { value: head, versionstamp }: Deno.KvEntry<
 }
 
 /** Runs a call when all earlier calls about any of its keys have ended. */
-export type KeyQueue = <Result>(keys: readonly string[], call: () => Promise<Result>) => Promise<Result>;
+type KeyQueue = <Result>(keys: readonly string[], call: () => Promise<Result>) => Promise<Result>;
 
 /** Creates a queue. No call waits for a later one, so there is no deadlock. */
-export function createKeyQueue(): KeyQueue {
+function createKeyQueue(): KeyQueue {
   const last = new Map<string, Promise<unknown>>();
   return async (keys, call) => {
     const earlier = keys.flatMap((key) => last.get(key) ?? []);
