@@ -112,6 +112,7 @@ export type NewInterruption =
     | 'fourEyes'
     | 'facts'
     | 'goesOn'
+    | 'chatId'
     | 'edit'
   >
   & {

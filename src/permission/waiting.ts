@@ -25,6 +25,8 @@ export interface WaitingFacts extends Readonly<Record<string, unknown>> {
   readonly quote?: string | undefined;
   /** The id of the tool that is to be called. */
   readonly toolId?: string;
+  /** The tool may change something and has no undo. */
+  readonly cannotUndo?: true;
 }
 
 /** How the server goes on with a stored chat when nothing of it waits any more. */
@@ -46,6 +48,8 @@ export interface WaitingRecord extends DelegatedRecord {
   readonly expiresAt: number;
   readonly facts?: WaitingFacts | undefined;
   readonly goesOn?: GoesOn | undefined;
+  /** The chat of the run. */
+  readonly chatId?: string | undefined;
 }
 
 /** An entry of the index. */
@@ -56,6 +60,7 @@ export interface WaitingSummary {
   readonly quote?: string;
   readonly toolId?: string;
   readonly agentId: string;
+  readonly cannotUndo?: true;
   /** Whose work waits. */
   readonly subject: string;
   readonly actor?: string;
@@ -113,23 +118,37 @@ export function seenOf({ kind, facts }: Pick<WaitingRecord, 'kind' | 'facts'>): 
 
 /** The entry of a record; `undefined` for records without entries. */
 export function summaryOf(record: WaitingRecord): WaitingSummary | undefined {
-  const { id, kind, agentId = '', subject, actor, approvers, fourEyes, runId, openedAt, expiresAt, facts, goesOn } =
-    record;
+  const {
+    id,
+    kind,
+    agentId = '',
+    subject,
+    actor,
+    approvers,
+    fourEyes,
+    runId,
+    openedAt,
+    expiresAt,
+    facts,
+    goesOn,
+    chatId,
+  } = record;
   if (openedAt === undefined || !facts || subject === undefined) return undefined;
-  const { title, quote, toolId } = facts;
+  const { title, quote, toolId, cannotUndo } = facts;
   return {
     id,
     kind,
     title,
     ...(quote !== undefined && { quote }),
     ...(toolId !== undefined && { toolId }),
+    ...(cannotUndo && { cannotUndo }),
     agentId,
     subject,
     ...(actor !== undefined && { actor }),
     ...(approvers && { approvers }),
     ...(fourEyes && { fourEyes }),
     runId,
-    ...(goesOn && { chatId: goesOn.chatId }),
+    ...(chatId !== undefined && { chatId }),
     goesOn: goesOn !== undefined || runId.startsWith('plan_'),
     openedAt,
     expiresAt,

@@ -273,6 +273,7 @@ async function suspend(run: RunContext, program: Resumed, suspending: Suspending
       ...askedBy(principal, toolCall.terms),
       ...(toolCall.preview !== undefined && { preview: toolCall.preview }),
       ...(run.goesOn && { goesOn: run.goesOn }),
+      chatId: run.request.chat.id,
       kind: 'approval',
       runId,
       agentId: agent.id,

@@ -89,8 +89,12 @@ export function describedText({ tool, target, fields, rule, by, ...preview }: Ca
 }
 
 /** What people are shown of a question about a call. */
-export function factsOf({ definition: { id } }: Tool, description: CallDescription | undefined): WaitingFacts {
-  return { title: `Call ${id}`, ...description, toolId: id };
+export function factsOf(
+  { definition: { id, annotations, undoable } }: Tool,
+  description: CallDescription | undefined,
+): WaitingFacts {
+  const cannotUndo = annotations?.readOnlyHint !== true && undoable !== true;
+  return { title: `Call ${id}`, ...description, toolId: id, ...(cannotUndo && { cannotUndo }) };
 }
 
 /** One value of the input. */

@@ -295,6 +295,7 @@ export class RunCalls {
       ...askedBy(principal, kind === 'approval' ? terms : {}),
       ...(preview !== undefined && { preview }),
       ...(goesOn && { goesOn }),
+      chatId: this.#run.request.chat.id,
       ...(edit && { edit }),
       kind,
       runId,

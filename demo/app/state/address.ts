@@ -147,9 +147,11 @@ function sameScreen(wanted: Screen | undefined, shown: Screen | undefined): Scre
   return shown;
 }
 
-function showTitle({ chats }: Playground): void {
+function showTitle({ chats, waiting }: Playground): void {
   effect(() => {
     const { title } = chats.current.value;
-    document.title = title.value === '' ? 'Pinnace' : `${title.value} · Pinnace`;
+    const count = waiting.items.value.length;
+    const name = title.value === '' ? 'Pinnace' : `${title.value} · Pinnace`;
+    document.title = count === 0 ? name : `(${count}) ${name}`;
   });
 }

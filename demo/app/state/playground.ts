@@ -21,6 +21,7 @@ import type { ToolPart } from '../../chat/state/message.ts';
 import type { Notes } from '../../storage/notes.ts';
 import { createOffline, type Offline } from '../../offline/state/offline.ts';
 import { createSettings, endpointOf, modelLabel, modelPlaceOf, type Settings } from '../../settings/state/settings.ts';
+import { WaitingList } from '../../inbox/state/inbox.ts';
 import type { Theme } from './theme.ts';
 import type { PlanQuestion } from '../../plan/state/plan-data.ts';
 import type { Answer } from '../../plan/state/plan-reply.ts';
@@ -102,6 +103,8 @@ export interface Playground {
   edit(messageId: string, text: string): boolean;
   /** Decides on a call that waits in a chat. `send` sends the decision, where it is not an approval. */
   decide(part: ToolPart, decision: Decision, send?: () => Promise<void>): void;
+  /** What waits for the person, here and at the chosen server. */
+  readonly waiting: WaitingList;
   /** The apps of MCP servers of the page's worker, or of an endpoint. */
   readonly apps: (via: string | undefined) => Promise<McpContent['apps']>;
   /** The sign-ins and answers for MCP servers of the page's worker, or of an endpoint. */
@@ -222,13 +225,20 @@ export function createPlayground(options: PlaygroundOptions): Playground {
     if (type === 'agents') void control.agents().then((found) => (cards.value = found), () => undefined);
   });
 
-  function around(chats: Chats, agentsNow: () => readonly AgentCard[]): Playground {
+  const chats = createChats(chatOptions);
+  const waiting: WaitingList = new WaitingList({
+    rooms: (via) => transports.to(via).mcp(),
+    chosen: () => transports.chosen(),
+    chats: () => chats,
+  });
+
+  function around(own: Chats, agentsNow: () => readonly AgentCard[]): Playground {
     return {
       ...shared,
       get agents() {
         return agentsNow();
       },
-      chats,
+      chats: own,
       aside: (given) =>
         around(
           createChats({
@@ -245,30 +255,31 @@ export function createPlayground(options: PlaygroundOptions): Playground {
       mcp: () => transports.to(transports.chosen()).mcp(),
       send(text, files) {
         if (!isReady()) return false;
-        chats.send(text, files);
+        own.send(text, files);
         return true;
       },
       edit(messageId, text) {
         if (!isReady()) return false;
-        chats.edit(messageId, text);
+        own.edit(messageId, text);
         return true;
       },
       retry() {
-        if (isReady()) chats.retry();
+        if (isReady()) own.retry();
       },
-      decide: (part, decision, send) => void chats.decide(part, decision, send),
+      decide: (part, decision, send) => void own.decide(part, decision, send),
+      waiting,
       apps: async (via) => (await transports.to(via).mcp()).apps,
       schedules: async (via) => (await transports.to(via).mcp()).schedules,
       storedChats: async (via) => (await transports.to(via).mcp()).chats,
       signIns: async (via) => (await transports.to(via).mcp()).mcpSignIns,
       undo: async (via) => (await transports.to(via).mcp()).undo,
-      reply: (question, answer) => void chats.reply(question, answer),
+      reply: (question, answer) => void own.reply(question, answer),
       // The plan view shows the result.
-      steerPlan: (how) => void chats.steerPlan(how).catch(() => undefined),
+      steerPlan: (how) => void own.steerPlan(how).catch(() => undefined),
     };
   }
 
-  return around(createChats(chatOptions), () => cards.value);
+  return around(chats, () => cards.value);
 }
 
 const storesNothing: ChatStore = {

@@ -37,7 +37,7 @@ export interface RunScreen {
 /** A page over the chat. Where inside its agents the person is, is in a signal of its own. */
 export type Screen =
   | { readonly name: 'agents'; readonly where: Where }
-  | { readonly name: 'settings' | 'guard' }
+  | { readonly name: 'settings' | 'guard' | 'waiting' }
   | { readonly name: 'link' | 'shared'; readonly hash: string }
   | RunsScreen
   | RunScreen;
@@ -70,6 +70,7 @@ export const newAgent: readonly string[] = ['agent', '~new'];
 export const places: Readonly<Record<string, string>> = {
   agents: 'Agents',
   runs: 'Runs',
+  waiting: 'Waiting for you',
   files: 'Files',
   settings: 'Settings',
   guard: 'Try to talk it into it',
@@ -121,7 +122,8 @@ function readScreen(
     case 'new-agent':
       return { screen: { name: 'agents', where: 'page' }, at: newAgent };
     case 'guard':
-      return { screen: { name: 'guard' } };
+    case 'waiting':
+      return { screen: { name: first } };
     case 'settings':
     case 'privacy': // 0.2.0
       return { screen: { name: 'settings' } };

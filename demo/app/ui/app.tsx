@@ -25,6 +25,7 @@ const KnowledgePanel = lazy(async () => (await import('../../knowledge/ui/knowle
 const AgentsScreen = lazy(async () => (await import('../../agents/ui/agents-screen.tsx')).AgentsScreen, orSay);
 const RunsScreen = lazy(async () => (await import('../../runs/ui/runs-screen.tsx')).RunsScreen, orSay);
 const SettingsScreen = lazy(async () => (await import('../../privacy/ui/settings-screen.tsx')).SettingsScreen, orSay);
+const InboxScreen = lazy(async () => (await import('../../inbox/ui/inbox-screen.tsx')).InboxScreen, orSay);
 const GuardScreen = lazy(async () => (await import('../../guard/ui/guard-screen.tsx')).GuardScreen, orSay);
 const TourStrip = lazy(async () => (await import('../../tour/ui/tour-strip.tsx')).TourStrip);
 const LinkScreen = lazy(async () => (await import('../../agents/ui/link-screen.tsx')).LinkScreen, orSay);
@@ -50,7 +51,10 @@ export function App({ playground }: { playground: Playground }): JSX.Element {
       if (handleShortcut(event, playground)) event.preventDefault();
     };
     document.addEventListener('keydown', onKeyDown);
-    whenIdle(() => void Promise.all([Markdown.preload(), Palette.preload()]));
+    whenIdle(() => {
+      void Promise.all([Markdown.preload(), Palette.preload()]);
+      playground.waiting.follow();
+    });
     return () => document.removeEventListener('keydown', onKeyDown);
   }, []);
   usePanelOf(chat.agentId.value, playground);
@@ -94,6 +98,8 @@ function Over({ playground }: { playground: Playground }): JSX.Element | null {
       return <RunsScreen playground={playground} at={screen} />;
     case 'settings':
       return <SettingsScreen playground={playground} />;
+    case 'waiting':
+      return <InboxScreen playground={playground} />;
     case 'guard':
       return <GuardScreen playground={playground} />;
     case 'link':

@@ -73,6 +73,8 @@ interface PageLink {
   readonly icon: IconName;
   readonly title: string;
   readonly isCurrent: boolean;
+  /** How much of it wants the person. */
+  readonly count?: number;
   readonly go: () => void;
 }
 
@@ -80,7 +82,7 @@ interface PageLink {
 function Pages({ playground }: { playground: Playground }): JSX.Element {
   return (
     <nav class='side-pages' aria-label='Pages'>
-      {pagesOf(playground).map(({ testId, icon, title, isCurrent, go }) => (
+      {pagesOf(playground).map(({ testId, icon, title, isCurrent, count = 0, go }) => (
         <button
           key={testId}
           type='button'
@@ -94,6 +96,7 @@ function Pages({ playground }: { playground: Playground }): JSX.Element {
         >
           <Icon name={icon} />
           {title}
+          {count > 0 && <span class='side-badge' data-testid={`${testId}-count`}>{count}</span>}
         </button>
       ))}
       <a class='quiet-button' data-testid='open-guides' href={guideHref('index')} target='_blank' rel='noopener'>
@@ -121,6 +124,14 @@ function pagesOf(playground: Playground): readonly PageLink[] {
       title: 'Files',
       isCurrent: knowledge.isShown.value && !isCovered(playground),
       go: () => showBeside(playground, 'knowledge'),
+    },
+    {
+      testId: 'open-waiting',
+      icon: 'wait',
+      title: 'Waiting',
+      isCurrent: shown === 'waiting',
+      count: playground.waiting.items.value.length,
+      go: () => void (screen.value = { name: 'waiting' }),
     },
     {
       testId: 'open-runs',

@@ -42,7 +42,7 @@ export interface Transport extends Pick<ChatTransport<UIMessage>, 'sendMessages'
 /** The prompts and resources of MCP servers, sign-ins to them, and answers to their questions. */
 export type McpContent = Pick<
   ConnectedRuntime,
-  'prompts' | 'resources' | 'apps' | 'mcpSignIns' | 'schedules' | 'chats' | 'undo'
+  'prompts' | 'resources' | 'apps' | 'mcpSignIns' | 'inbox' | 'schedules' | 'chats' | 'undo'
 >;
 
 /** A run that is going on. */

@@ -53,6 +53,7 @@ export const chatScreens = {
     await page.getByTestId('eval-case').locator('summary').first().click();
   }),
   'runs-list': next('The runs', clicks('runs-tab-list', 'run-row')),
+  'waiting': next('What waits for you', clicks('open-waiting', 'inbox-empty')),
   'settings-page': next('Settings: colors, storage and network activity', clicks('open-settings', 'holding')),
   'privacy-erase': next('Confirmation before erasing all data', clicks('erase', 'erase-question')),
   'switcher': next('The command palette', async (page) => {

@@ -28,6 +28,7 @@ const itemFields = {
   title: v.string(),
   quote: v.optional(v.string()),
   toolId: v.optional(v.string()),
+  cannotUndo: v.optional(v.literal(true)),
   agentId: v.string(),
   subject: v.string(),
   actor: v.optional(v.string()),

@@ -1,0 +1,67 @@
+import type { Page } from 'playwright';
+import { describe, expect, it } from 'vitest';
+import { send, usePlayground } from '../../tools/browsers/playground.ts';
+
+const playground = usePlayground();
+const { shoot } = playground;
+
+async function start(page: Page, agent: string): Promise<void> {
+  await page.getByTestId('new-chat').click();
+  await page.locator(`[data-testid=agent-card][data-agent=${agent}]`).click();
+}
+
+async function askToDelete(page: Page): Promise<void> {
+  await start(page, 'logbook');
+  await page.getByTestId('suggestion').getByText('overboard').click();
+  await page.getByTestId('approve').waitFor();
+}
+
+describe('the inbox of the built playground', () => {
+  it('decides on the calls of two chats and on a question of a plan, and changes a call', async () => {
+    const { page, problems } = await playground.open({ height: 900 });
+    await askToDelete(page);
+    await askToDelete(page);
+    await start(page, 'commodore');
+    await send(page, 'Calculate 6 * 7; ask me which port we sail for');
+    await page.getByTestId('plan-question').waitFor();
+    await page.getByTestId('open-waiting').click();
+    const items = page.getByTestId('inbox-item');
+    await expect.poll(() => items.count()).toBe(3);
+    expect(await page.getByTestId('open-waiting-count').textContent()).toBe('3');
+    expect(await page.title()).toMatch(/^\(3\) /);
+    await items.first().locator('> summary').click();
+    await items.first().getByTestId('approve').waitFor();
+    await shoot(page, 'inbox');
+    await items.first().getByTestId('change-call').click();
+    await page.getByTestId('change-form').waitFor();
+    await shoot(page, 'inbox-change');
+    await items.first().getByText('Cancel').click();
+    await items.first().getByTestId('approve').click();
+    await expect.poll(() => items.count()).toBe(2);
+    const question = items.filter({ hasText: 'An agent asks' });
+    await question.locator('> summary').click();
+    await question.getByTestId('inbox-answer').fill('Bergen');
+    await question.getByTestId('inbox-send').click();
+    await expect.poll(() => items.count()).toBe(1);
+    await items.first().locator('> summary').click();
+    await items.first().getByTestId('deny').waitFor();
+    await items.first().locator('> summary').focus();
+    await page.keyboard.press('d');
+    await page.getByTestId('inbox-empty').waitFor();
+    await shoot(page, 'inbox-empty');
+    expect(problems).toEqual([]);
+  });
+
+  it('is readable on a phone and in the dark', async () => {
+    const { page } = await playground.open({ width: 360, height: 740, dark: true });
+    await page.locator('[data-testid=agent-card][data-agent=logbook]').click();
+    await page.getByTestId('suggestion').getByText('overboard').click();
+    await page.getByTestId('approve').waitFor();
+    await page.goto(`${page.url().replace(/#.*/, '')}#/waiting`);
+    const item = page.getByTestId('inbox-item');
+    await item.locator('> summary').click();
+    await item.getByTestId('approve').waitFor();
+    await shoot(page, 'inbox-phone-dark');
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+  });
+});
