@@ -23,6 +23,7 @@ import type { PlanState } from './plan-state.ts';
 import { type SnapshotRecord, Snapshots } from './snapshots.ts';
 
 const changesPerGroup = 60;
+const longestQuote = 200;
 
 /** A plan that this process owns. */
 export interface OwnedPlan {
@@ -201,7 +202,10 @@ export class PlanJournal {
       binding: `${ask.agent} ${ask.step ?? ''}`,
       ...(ask.at !== undefined && { openedAt: ask.at }),
       facts: {
-        ...(about ?? { title: ask.kind === 'lost_call' ? 'A call was lost' : 'An agent asks' }),
+        ...(about ?? {
+          title: ask.kind === 'lost_call' ? 'A call was lost' : 'An agent asks',
+          quote: question.slice(0, longestQuote).toWellFormed(),
+        }),
         question,
         ...(schema && { schema }),
         ...(options && { options }),
