@@ -86,7 +86,8 @@ function valuesOf(fields: readonly QuestionField[] | undefined, input: unknown):
   const known = asRecord(input);
   return Object.fromEntries((fields ?? []).map(({ name, as }) => {
     const value = known[name];
-    return [name, as === 'flag' ? value === true : value === undefined ? '' : String(value)];
+    const text = typeof value === 'string' ? value : JSON.stringify(value ?? '');
+    return [name, as === 'flag' ? value === true : value === undefined ? '' : text];
   }));
 }
 
