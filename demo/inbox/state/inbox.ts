@@ -9,9 +9,6 @@ import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import { fromData } from '../../../src/base/errors.ts';
 import type { Decision } from '../../../src/permission/interruption.ts';
 import type { InboxDetail, InboxItem } from '../../../src/runtime/index.ts';
-import { waitingCalls } from '../../chat/state/approval.ts';
-import type { Chats } from '../../chat/state/chats.ts';
-import type { ToolPart } from '../../chat/state/message.ts';
 import type { McpContent } from '../../chat/state/run.ts';
 
 /** An item, and the server that it waits at; without one, this page. */
@@ -28,7 +25,8 @@ export interface WaitingDecision extends Decision {
 export interface WaitingOptions {
   readonly rooms: (via: string | undefined) => Promise<Pick<McpContent, 'inbox'>>;
   readonly chosen: () => string | undefined;
-  readonly chats: () => Chats;
+  /** Decides on the call in its chat, where this page has it: `send` sends the decision. */
+  readonly decideInChat: (item: WaitingItem, decision: Decision, send: () => Promise<void>) => Promise<void>;
 }
 
 /** The list, for all that shows it. */
@@ -74,8 +72,7 @@ export class WaitingList {
         throw error;
       }
     };
-    const part = await this.#partOf(item);
-    if (part) await this.#options.chats().decide(part, decision, send);
+    await this.#options.decideInChat(item, decision, send);
     if (!isSent) await send().catch(() => undefined); // `problem` says it
     return problem;
   }
@@ -107,18 +104,5 @@ export class WaitingList {
 
   #set(via: string | undefined, items: readonly InboxItem[]): void {
     this.#byPlace.value = new Map(this.#byPlace.value).set(via, items);
-  }
-
-  /** The call in its chat, which is opened for it. */
-  async #partOf({ id, chatId }: WaitingItem): Promise<ToolPart | undefined> {
-    const chats = this.#options.chats();
-    if (!chats.list.value.some((chat) => chat.id === chatId)) return undefined;
-    if (chats.current.value.id !== chatId && chatId !== undefined) await chats.open(chatId);
-    for (const message of chats.current.value.messages.value) {
-      if (message.role !== 'assistant') continue;
-      const found = waitingCalls(message).find(({ call }) => call.value.approval?.id === id);
-      if (found) return found;
-    }
-    return undefined;
   }
 }
