@@ -1,5 +1,6 @@
 /** Rules on the past: what they would have said of the calls in recorded events. Nothing is called, and nothing asks. */
 
+import { checkNames, optional } from '../base/check-options.ts';
 import { isRecord } from '../base/is-record.ts';
 import { createPrincipal } from '../base/principal.ts';
 import type { ArgumentFacts, CallContextFacts } from '../contracts/authenticator.ts';
@@ -44,6 +45,7 @@ export async function tryRules(
   events: Iterable<TriedEvent>,
   options: Pick<RuleOptions, 'otherwise'> = {},
 ): Promise<readonly TriedCall[]> {
+  checkNames('try the rules', options, optional('otherwise'));
   createRules(rules, options); // all of them must be rules
   const tried: TriedCall[] = [];
   const called = new Map<string, Record<string, number>>();
