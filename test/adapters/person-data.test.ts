@@ -152,6 +152,7 @@ describe('erasing a person', () => {
       runs: 1,
       running: 0,
       memories: 1,
+      schedules: 0,
     });
 
     expect((await runtime.chats.list(person('ada'))).items).toEqual([]);

@@ -12,7 +12,9 @@ const { owner: ada, approver: cleo } = people;
 const terms = { goal: 'Delete n1', agentId: 'helper', allowHumanIntervention: true };
 const key = { key: 'k1', fingerprint: JSON.stringify(runRequest()) };
 
-/** Ada's records: a run that is done, one that waits for Cleo, one under way, a file, and a plan that waits for Cleo. */
+const yearly = { agentId: 'helper', name: 'Yearly', message: 'Hello', when: { cron: '0 8 1 1 *' } };
+
+/** Ada's records: a schedule, a run that is done, one that waits for Cleo, one under way, a file, and a plan that waits for Cleo. */
 async function recordsOf(stage: Stage) {
   const { runtime, ran } = stage;
   const chunks = await readAll(await runtime.run(runRequest(), ada, { idempotencyKey: 'k1' }));
@@ -29,7 +31,8 @@ async function recordsOf(stage: Stage) {
   const [ask] = await runtime.planner.questions(planId, ada);
   const following = runRequest({ chat: { id: 'c4', messages: [userMessage('Follow')] }, planner: { planId } });
   const { runId: planned } = await runtime.start(following, ada, {});
-  return { ...stage, done, asked, live, file: file.id, planId, askId: ask?.ask ?? '', planned };
+  const { id: schedule } = await runtime.schedules.create(yearly, ada);
+  return { ...stage, done, asked, live, file: file.id, planId, askId: ask?.ask ?? '', planned, schedule };
 }
 
 type Records = Awaited<ReturnType<typeof recordsOf>>;
@@ -41,6 +44,17 @@ interface Row {
 
 const noRun = 'not_found run_not_found';
 const ofRun: Expected = { owner: 'ok', admin: 'ok', other: noRun, approver: noRun, stranger: noRun, limited: noRun };
+const noSchedule = 'not_found schedule_not_found';
+/** An administrator reads and stops it, and never writes it: it has the rights of its owner. */
+const ofSchedule: Expected = {
+  owner: 'ok',
+  admin: 'ok',
+  other: noSchedule,
+  approver: noSchedule,
+  stranger: noSchedule,
+  limited: noSchedule,
+};
+const writesSchedule: Expected = { ...ofSchedule, admin: 'forbidden not_the_owner' };
 const noPlan = 'not_found plan_not_found';
 const ofPlan: Expected = {
   owner: 'ok',
@@ -279,6 +293,35 @@ const rows: Readonly<Record<string, Row>> = {
     },
     expected: { ...ownAlone, limited: 'nothing ' },
   },
+  'schedules.list': {
+    call: async ({ runtime }, who) => await found((await runtime.schedules.list(who)).items[0]),
+    expected: { ...ownAlone, limited: 'nothing ' },
+  },
+  'schedules.get': { call: ({ runtime, schedule }, who) => runtime.schedules.get(schedule, who), expected: ofSchedule },
+  'schedules.fires': {
+    call: ({ runtime, schedule }, who) => runtime.schedules.fires(schedule, who),
+    expected: ofSchedule,
+  },
+  'schedules.pause': {
+    call: ({ runtime, schedule }, who) => runtime.schedules.pause(schedule, who),
+    expected: ofSchedule,
+  },
+  'schedules.delete': {
+    call: ({ runtime, schedule }, who) => runtime.schedules.delete(schedule, who),
+    expected: ofSchedule,
+  },
+  'schedules.update': {
+    call: ({ runtime, schedule }, who) => runtime.schedules.update(schedule, { message: 'Other' }, who),
+    expected: writesSchedule,
+  },
+  'schedules.resume': {
+    call: ({ runtime, schedule }, who) => runtime.schedules.resume(schedule, who),
+    expected: writesSchedule,
+  },
+  'schedules.run': {
+    call: ({ runtime, schedule }, who) => runtime.schedules.run(schedule, who),
+    expected: writesSchedule,
+  },
   'blobs.put': {
     call: ({ runtime }, who) => runtime.blobs.put(new TextEncoder().encode('own'), 'text/plain', who),
     expected: { owner: 'ok', admin: 'ok', other: 'ok', approver: 'ok', stranger: 'ok', limited: 'ok' },
@@ -314,6 +357,12 @@ const ofNobody: Readonly<Record<string, string>> = {
   problems: 'about agents',
   'runs.close': 'for the runtime itself',
   startRecorded: 'starts a run of the caller',
+  'schedules.create': 'creates a schedule of the caller',
+  'schedules.receive': 'takes a signature in place of a principal; see the tests of hooks',
+  'schedules.has': 'for the erasure of a person, with the scope `admin`',
+  'schedules.erase': 'for the erasure of a person, with the scope `admin`',
+  'schedules.wake': 'for the runtime itself',
+  sweep: 'for the host',
   manifest: 'about an agent',
   tools: 'about an agent',
   invalidate: 'about records of the registry',
@@ -338,6 +387,7 @@ const ofNobody: Readonly<Record<string, string>> = {
   'metrics.text': 'counts of the instance',
   'planner.run': 'starts a plan of the caller',
   'planner.sweep': 'for the host',
+  'planner.wake': 'for the runtime itself',
   'planner.close': 'for the host',
   'planner.openPlans': 'counts',
   'steps.think': 'in the name of the owner that it is given, for plans',
