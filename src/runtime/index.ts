@@ -14,6 +14,7 @@ export type {
 } from './code-agent.ts';
 export { type AgentOptions, defineAgent } from './code-agent.ts';
 export type { StoredFile, StoredFileCall, StoredFiles } from './message-files.ts';
+export type { HookRequest, Schedule, ScheduleFire, ScheduleInput, Schedules, ScheduleWhen } from './schedule.ts';
 export type {
   ChatChange,
   ChatExportOptions,
