@@ -37,7 +37,7 @@ describe('the inbox', () => {
     await stage.ran('Delete n1', ada);
     await stage.ran('Delete n1', ada, { id: 'c2', store: true });
     const { items, waiting } = await stage.runtime.inbox.list(ada);
-    expect([waiting, items.map(({ chatId, goesOn }) => [chatId, goesOn])]).toEqual([2, [[undefined, false], [
+    expect([waiting, items.map(({ chatId, goesOn }) => [chatId, goesOn])]).toEqual([2, [['c1', false], [
       'c2',
       true,
     ]]]);
