@@ -55,6 +55,12 @@ export function Welcome({ chat, playground }: { chat: Chat; playground: Playgrou
               Connect a model
             </button>
           )}
+          {isFirst && (
+            <button type='button' class='button' onClick={() => (playground.screen.value = { name: 'guard' })}>
+              <Icon name='hand' />
+              Try to trick an agent
+            </button>
+          )}
         </div>
       </header>
       <AgentPicker agent={agent} playground={playground} onChoose={choose} />
