@@ -233,7 +233,6 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
   const budgets = budgetsOf(options, { storage: steady, graceMs: storageGraceMs, emit, metrics, notices, now });
   const dataSources = options.grounding &&
     createAgentGrounding(options.grounding, { authorize: hook, pay: budgets && paysBytes(budgets) });
-  const authorize = options.authorize ?? (() => ({ decision: 'allow' })); // reported with the run or request that asks
   const { plans: { planner }, ...runtime } = createPipeline({
     catalog,
     agents: agentsById(options.agents ?? []),
@@ -254,13 +253,14 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
         storage,
         steps,
         arm,
+        notices,
         limits: { storageGraceMs, stallAfter: limits.stallAfter, ...options.plans },
         authorize: hook,
         now,
       }),
     tools: toolsOf(options, [...discovery.tools, ...dataSources?.tools ?? []]),
     builtins: createBuiltins({ now, hasPrograms: options.programs === true && 'open' in (options.sandbox ?? {}) }),
-    authorize,
+    authorize: options.authorize ?? (() => ({ decision: 'allow' })), // reported with the run or request that asks
     limits,
     givenLimits: options.limits,
     budgets,

@@ -5,19 +5,9 @@ import { wrongArgument } from '../base/check-options.ts';
 import { sha256Sync } from '../base/hash.ts';
 import { parse } from '../base/parse.ts';
 import { SecretRef } from '../base/schema.ts';
+import { type Notice, type NoticeMaker, type NoticeType, noticeTypes } from '../contracts/notices.ts';
 import type { Change } from '../contracts/storage.ts';
 import { dueChange } from './due.ts';
-
-/** What a receiver may be told of. */
-export const noticeTypes = [
-  'inbox.opened',
-  'inbox.settled',
-  'run.ended',
-  'budget.warn',
-  'budget.spent',
-  'schedule.paused',
-] as const;
-export type NoticeType = typeof noticeTypes[number];
 
 /** Where notices are sent, as Standard Webhooks. */
 export interface Receiver {
@@ -54,18 +44,6 @@ export function parseReceivers(given: readonly Receiver[]): readonly Receiver[] 
   return receivers;
 }
 
-/** Something that happened, once: the same item and type is the same notice. */
-export interface Notice {
-  readonly type: NoticeType;
-  readonly tenant: string;
-  /** Names what happened: the id of a run, of a question, a schedule with its change. */
-  readonly item: string;
-  /** Milliseconds since 1970. Of a run its start: when it ends is not known when the change is made. */
-  readonly at: number;
-  /** What is sent; texts of persons and models only under `detail`. */
-  readonly data: Readonly<Record<string, unknown>>;
-}
-
 /** A notice on its way to one receiver, under `['delivery', id]`. */
 export interface Delivery extends Notice {
   readonly receiver: string;
@@ -78,7 +56,7 @@ export interface Delivery extends Notice {
 const ttlMs = 7 * 86_400_000;
 
 /** Makes the deliveries of notices. */
-export class Notices {
+export class Notices implements NoticeMaker {
   readonly receivers: readonly Receiver[];
   #due: { arm(at: number): void } | undefined;
 
@@ -100,8 +78,8 @@ export class Notices {
     });
   }
 
-  /** Sends what was committed until now, soon. */
-  send(): void {
-    this.#due?.arm(0);
+  /** Sends what is committed by then: at once when absent. */
+  send(at = 0): void {
+    this.#due?.arm(at);
   }
 }

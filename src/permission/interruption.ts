@@ -3,6 +3,7 @@
  * made once and spent once. Only a stored decision counts.
  */
 
+import type { NoticeMaker } from '../contracts/notices.ts';
 import { PinnaceError } from '../base/errors.ts';
 import { canonicalJson } from '../base/json.ts';
 import type { Key } from '../base/key.ts';
@@ -12,7 +13,14 @@ import type { Principal } from '../base/principal.ts';
 import type { JsonSchema } from '../base/schema.ts';
 import { readJournal } from '../log/journal-record.ts';
 import { haveOneOwner, type OwnedRecord, owns, requireDecider } from './ownership.ts';
-import { asksPrefix, requireRoom, settledChanges, waitingChanges, type WaitingRecord } from './waiting.ts';
+import {
+  announcedChanges,
+  asksPrefix,
+  requireRoom,
+  settledChanges,
+  waitingChanges,
+  type WaitingRecord,
+} from './waiting.ts';
 
 /** A question to a person. Who may decide on it is fixed when it is asked. */
 export interface Interruption extends WaitingRecord {
@@ -271,6 +279,8 @@ export interface InterruptionOptions {
   readonly validMs: number;
   /** How long a run retries while the storage is out of reach. Decisions of people are not retried. */
   readonly graceMs?: number;
+  /** Makes the notices of what waits. */
+  readonly notices?: NoticeMaker | undefined;
 }
 
 /** How their records are read and written. */
@@ -304,8 +314,12 @@ function openRecords({ storage, now, validMs, graceMs = 0 }: InterruptionOptions
 
 /** Opens the interruptions of a storage. */
 export function createInterruptions(options: InterruptionOptions): Interruptions {
-  const { storage, now, validMs, graceMs = 0 } = options;
+  const { storage, now, validMs, graceMs = 0, notices } = options;
   const { ttlMs, read, write, pending } = openRecords(options);
+  const enter = (record: Interruption): readonly Change[] => [
+    ...waitingChanges(record, now()),
+    ...announcedChanges(notices, record, { type: 'inbox.opened', at: now() }),
+  ];
   const create = (facts: NewInterruption): Interruption => newInterruption(facts, { at: now(), validMs });
   return {
     async requirePending(...given) {
@@ -313,7 +327,7 @@ export function createInterruptions(options: InterruptionOptions): Interruptions
     },
     draft(facts) {
       const record = create(facts);
-      return { record, changes: [interruptionChange(record, ttlMs), ...waitingChanges(record, now())] };
+      return { record, changes: [interruptionChange(record, ttlMs), ...enter(record)] };
     },
     requireRoom: (owner, more) => outlast(() => requireRoom(storage, owner, more), graceMs),
     async find(principal, id) {
@@ -323,7 +337,7 @@ export function createInterruptions(options: InterruptionOptions): Interruptions
     async open(facts) {
       await this.requireRoom(facts, 1);
       const record = create(facts);
-      if (!await write(record, null, { beside: waitingChanges(record, now()) })) {
+      if (!await write(record, null, { beside: enter(record) })) {
         throw new PinnaceError('internal', 'Cannot ask for an approval: its id is taken');
       }
       return record;
@@ -337,7 +351,8 @@ export function createInterruptions(options: InterruptionOptions): Interruptions
         ...(edited && { edited }),
       };
       const state = approved ? 'approved' : 'denied';
-      const changes = [...settledChanges(found.record), ...beside];
+      const announced = announcedChanges(notices, found.record, { type: 'inbox.settled', at: now(), state });
+      const changes = [...settledChanges(found.record), ...announced, ...beside];
       const isFirst = await write({ ...found.record, ...decision, state }, found.version, {
         patienceMs: 0,
         beside: changes,

@@ -15,6 +15,7 @@ import type { Key } from '../base/key.ts';
 import type { Owner, Principal } from '../base/principal.ts';
 import type { Change, Storage } from '../contracts/storage.ts';
 import { dueChange, dueKey, type DueThing } from '../log/due.ts';
+import type { NoticeMaker } from '../contracts/notices.ts';
 import type { DelegatedRecord } from './ownership.ts';
 
 /** What people are shown of a question. */
@@ -173,6 +174,33 @@ export function settledChanges(record: WaitingRecord): readonly Change[] {
   if (!summaryOf(record)) return [];
   const keys = [...keysOf(record), ...expiryOf(record).map(({ at, id }) => dueKey(at, id))];
   return [...keys.map((key) => ({ key })), ring(record)];
+}
+
+/** A commit takes less than this. */
+const commitMs = 500;
+
+/** The changes that announce it to receivers outside, for the same commit. */
+export function announcedChanges(
+  notices: NoticeMaker | undefined,
+  record: WaitingRecord,
+  { type, at, state }: {
+    readonly type: 'inbox.opened' | 'inbox.settled';
+    readonly at: number;
+    readonly state?: string;
+  },
+): readonly Change[] {
+  const summary = notices && summaryOf(record);
+  if (!summary) return [];
+  const { id, kind, title, quote, toolId, agentId, subject, runId, expiresAt } = summary;
+  const facts = { kind, title, toolId, agentId, subject, runId, expiresAt: new Date(expiresAt).toISOString(), state };
+  notices.send(at + commitMs);
+  return notices.changes({
+    type,
+    tenant: record.tenant,
+    item: id,
+    at,
+    data: { ...facts, ...(quote !== undefined && { detail: { quote } }) },
+  });
 }
 
 function keysOf({ id, tenant, subject, approvers = [], runId, openedAt = 0 }: WaitingRecord): readonly Key[] {

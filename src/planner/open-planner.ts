@@ -95,10 +95,10 @@ export function openPlanner(options: OpenPlannerOptions): LoadedPlanner {
 }
 
 function hostOf({ emit = unobserved, report = unreported, now = Date.now, ...options }: OpenPlannerOptions): PlanHost {
-  const { runAgent, authorize, metrics, arm = () => undefined } = options;
+  const { runAgent, authorize, metrics, notices, arm = () => undefined } = options;
   const limits: PlanLimits = { ...defaultPlanLimits, ...options.limits };
   const storage = steadyStorage(options.storage, limits.storageGraceMs);
-  return { storage, runAgent, limits, authorize, emit, metrics, report, arm, now };
+  return { storage, runAgent, limits, authorize, emit, metrics, report, arm, notices, now };
 }
 
 /** What the runtime stops by itself needs no scope of the caller. */

@@ -3,6 +3,7 @@
 import type { Metrics } from '../base/metrics.ts';
 import type { Storage, Watchable } from '../contracts/storage.ts';
 import type { Emit } from '../events/events.ts';
+import type { NoticeMaker } from '../contracts/notices.ts';
 import type { Report } from '../events/report.ts';
 import type { AuthorizeCreate } from './authorize-create.ts';
 import type { PlanLimits } from './plan-limits.ts';
@@ -19,6 +20,8 @@ export interface PlanHost {
   readonly report: Report;
   /** Has the plans that are due at this time woken then. */
   readonly arm: (at: number) => void;
+  /** Makes the notices of questions. */
+  readonly notices: NoticeMaker | undefined;
   readonly now: () => number;
 }
 

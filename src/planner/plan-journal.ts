@@ -1,12 +1,12 @@
 /** The journal of a plan, for its owner: groups of events, and the changes that are committed with them. */
 
 import type { PinnaceError } from '../base/errors.ts';
-import type { Change, Storage } from '../contracts/storage.ts';
+import type { Change } from '../contracts/storage.ts';
 import { dueChange, dueKey, earlierDueKey } from '../log/due.ts';
 import type { JournalHead } from '../log/journal-record.ts';
 import { type Journal, openJournal } from '../log/journal.ts';
 import { type Interruption, interruptionChange } from '../permission/interruption.ts';
-import { settledChanges, waitingChanges } from '../permission/waiting.ts';
+import { announcedChanges, settledChanges, waitingChanges } from '../permission/waiting.ts';
 import { Draft, type DraftSettings } from './draft.ts';
 import {
   askKey,
@@ -18,6 +18,7 @@ import {
   planPrefix,
 } from './plan-record.ts';
 import type { AskFacts, PlanEvent } from './plan-event.ts';
+import type { PlanHost } from './plan-host.ts';
 import type { PlanLimits } from './plan-limits.ts';
 import type { PlanState } from './plan-state.ts';
 import { type SnapshotRecord, Snapshots } from './snapshots.ts';
@@ -52,6 +53,7 @@ export class PlanJournal {
   readonly #state: PlanState;
   readonly #planId: string;
   readonly #now: () => number;
+  readonly #notices: PlanHost['notices'];
   readonly #ttlMs: number;
   readonly #settings: DraftSettings;
   readonly #journal: Journal<PlanHead>;
@@ -68,12 +70,13 @@ export class PlanJournal {
 
   constructor(
     { planId, head, version, state, events, snapshot }: OwnedPlan,
-    { storage, limits, now }: { readonly storage: Storage; readonly limits: PlanLimits; readonly now: () => number },
+    { storage, limits, now, notices }: Pick<PlanHost, 'storage' | 'limits' | 'now' | 'notices'>,
     { onCommit, onLost }: JournalListener,
   ) {
     this.#state = state;
     this.#planId = planId;
     this.#now = now;
+    this.#notices = notices;
     const ttlMs = this.#ttlMs = limits.retentionMs;
     this.#settings = settingsOf(state, limits);
     this.#head = head.state;
@@ -171,6 +174,7 @@ export class PlanJournal {
         const record = this.#questionOf(event, 'pending');
         changes.push(interruptionChange(record, ttlMs), { key: askKey(planId, event.ask), value: facts, ttlMs });
         index.push(...waitingChanges(record, at));
+        index.push(...announcedChanges(this.#notices, record, { type: 'inbox.opened', at }));
       } else if (event.type === 'ask.answered' && event.by !== 'timeout') {
         open.delete(event.ask); // its record has the answer
         changes.push({ key: askKey(planId, event.ask) });
@@ -182,6 +186,9 @@ export class PlanJournal {
       const record = this.#questionOf(ask, 'closed');
       changes.push(interruptionChange(record, ttlMs), { key: askKey(planId, ask.ask) });
       index.push(...settledChanges(record));
+      index.push(
+        ...announcedChanges(this.#notices, record, { type: 'inbox.settled', at: this.#now(), state: 'closed' }),
+      );
     }
     return { records: changes, index };
   }

@@ -11,6 +11,7 @@ import type { Storage, Watchable } from '../contracts/storage.ts';
 import type { Metrics } from '../base/metrics.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Emit } from '../events/events.ts';
+import type { NoticeMaker } from '../contracts/notices.ts';
 import type { OnError, Report } from '../events/report.ts';
 import type { AuthorizeCreate } from './authorize-create.ts';
 import type { RunAgent, ValueRef } from './run-agent.ts';
@@ -44,6 +45,8 @@ export interface OpenPlannerOptions extends Omit<CreatePlannerOptions, 'onError'
   readonly report?: Report;
   /** Has the plans that are due at this time woken then: the planner's own index when absent. */
   readonly arm?: (at: number) => void;
+  /** Makes the notices of questions; absent where nobody is sent any. */
+  readonly notices?: NoticeMaker | undefined;
   /** Is called before an administrator reads the plan of another; rejects where that is refused. */
   readonly readAs?: (planId: string, principal: Principal, plan: PlanHead) => Promise<void>;
 }
@@ -229,6 +232,8 @@ export interface RuntimePlannerOptions extends GuardPlannerOptions {
   readonly limits: Partial<PlanLimits>;
   /** Has the plans that are due at this time woken then. */
   readonly arm?: (at: number) => void;
+  /** Makes the notices of questions; absent where nobody is sent any. */
+  readonly notices: NoticeMaker | undefined;
 }
 
 /** The permission hook, the audit, and where events are emitted. */

@@ -1,6 +1,6 @@
 /** The budgets of a runtime: pays runs, model calls and writes from the purses of tenant, subject and agent. */
 
-import type { Notice, Notices } from '../log/notices.ts';
+import type { Notice, NoticeMaker } from '../contracts/notices.ts';
 import { PinnaceError } from '../base/errors.ts';
 import { type Principal, requireScope } from '../base/principal.ts';
 import type { Provider } from '../base/schema.ts';
@@ -73,7 +73,7 @@ export interface BudgetsOptions {
   readonly emit: Emit;
   readonly metrics: Pick<Metrics, 'gauge'>;
   /** Makes the notices of budgets; `undefined` where nobody is sent any. */
-  readonly notices: Pick<Notices, 'changes' | 'send'> | undefined;
+  readonly notices: NoticeMaker | undefined;
   readonly now: () => number;
 }
 

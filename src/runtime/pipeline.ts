@@ -190,7 +190,7 @@ function createParts<P extends Plans>(
     storage: steadyStorage(storage, storageGraceMs),
     runs,
     resolver,
-    interruptions: createInterruptions({ storage, now, validMs: approvalMs, graceMs: storageGraceMs }),
+    interruptions: createInterruptions({ ...options, validMs: approvalMs, graceMs: storageGraceMs }),
     slots: createSlots(),
     // An agent that is called as a tool works by a plan, whose agents may call agents: the one place where both meet.
     toolSetOf: createToolSets({ ...options, mcp, liveTexts, problems, plans: () => plans }),

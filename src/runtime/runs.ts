@@ -27,7 +27,7 @@ import {
 } from './run-record.ts';
 import { loadOnce } from '../base/load-once.ts';
 import { createCursor, endLostRun, readRun, type RunCursor, type StoredRunOptions } from './stored-run.ts';
-import type { Notice, Notices } from '../log/notices.ts';
+import type { Notice, NoticeMaker } from '../contracts/notices.ts';
 import { Instances, type LeftInstance, ownedBy, ownedKey } from '../log/instances.ts';
 import { type JournalHead, readJournal, type StoredJournal, takeOver } from '../log/journal-record.ts';
 
@@ -130,7 +130,7 @@ export interface RunsOptions {
   /** Is called before an administrator reads the run of another; rejects where that is refused. */
   readonly readAs: (runId: string, principal: Principal, run: RunState) => Promise<void>;
   /** Makes the notices of ended runs; absent where nobody is sent any. */
-  readonly notices: Pick<Notices, 'changes' | 'send'> | undefined;
+  readonly notices: NoticeMaker | undefined;
   /** Continues a run that another instance has left, or ends it; absent where this instance continues none. */
   readonly recover: ((runId: string, left: LeftInstance, stored: StoredRunOptions) => Promise<void>) | undefined;
 }

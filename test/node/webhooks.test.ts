@@ -1,14 +1,21 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { Webhook } from 'standardwebhooks';
+import * as v from 'valibot';
 import { afterEach, describe, expect, it } from 'vitest';
 import { denoEgress } from '../../adapters/egress/deno.ts';
 import { memorySecrets } from '../../adapters/secrets/memory.ts';
 import { memoryStorage } from '../../adapters/storage/memory.ts';
 import type { ObservedEvent } from '../../src/contracts/index.ts';
-import { createPrincipal, type CreateRuntimeOptions, localPrincipal, type Storage } from '../../src/index.ts';
-import { says, scriptedModel } from '../fixtures/model.ts';
+import {
+  createPrincipal,
+  type CreateRuntimeOptions,
+  defineTool,
+  localPrincipal,
+  type Storage,
+} from '../../src/index.ts';
+import { callsTools, says, scriptedModel } from '../fixtures/model.ts';
 import { testClock } from '../fixtures/plan.ts';
-import { runRequest, testRuntime } from '../fixtures/runtime.ts';
+import { lastData, readAll, runRequest, testRuntime } from '../fixtures/runtime.ts';
 import { closeServer, listen } from '../tools/servers/http-server.ts';
 
 const me = localPrincipal();
@@ -201,6 +208,52 @@ describe('webhooks', () => {
       type: 'schedule.paused',
       data: { scheduleId: id, subject: 'ada', reason: 'failures' },
     });
+  });
+
+  it('tell that somebody must decide, with the question only where that is wanted, and that it was decided', async () => {
+    const { url, received } = await receiver(200);
+    const wipe = defineTool({
+      id: 'wipe',
+      title: 'Wipe the disk',
+      description: 'Wipes',
+      input: v.object({ disk: v.string() }),
+      approval: 'always',
+      describe: () => ({ quote: 'disk of Ada' }),
+      execute: () => 'wiped',
+    });
+    for (const detail of [false, true]) {
+      received.length = 0;
+      const { runtime } = notified({
+        url,
+        ...scriptedModel(callsTools({ tool: 'wipe', input: { disk: 'd1' } })),
+        tools: [wipe],
+        notify: [{
+          id: 'desk',
+          url: `${url}/hook`,
+          secret: { id: 'hook-new' },
+          events: ['inbox.opened', 'inbox.settled'],
+          detail,
+        }],
+      });
+      const chunks = await readAll(await runtime.run(runRequest(), me));
+      await expect.poll(() => received.length, { timeout: 5_000 }).toBe(1);
+      const opened = JSON.parse(received[0]!.body) as {
+        type: string;
+        data: { id: string; runId: string; title: string };
+      };
+      expect(opened).toMatchObject({
+        type: 'inbox.opened',
+        data: { kind: 'approval', title: 'Wipe the disk', subject: 'local', toolId: 'wipe' },
+      });
+      expect(received[0]!.body.includes('disk of Ada')).toBe(detail);
+      expect(lastData(chunks, 'data-run')['state']).toBe('awaiting_approval');
+      await runtime.decide(opened.data.runId, opened.data.id, { approved: false }, me);
+      await expect.poll(() => received.length, { timeout: 5_000 }).toBe(2);
+      expect(JSON.parse(received[1]!.body)).toMatchObject({
+        type: 'inbox.settled',
+        data: { id: opened.data.id, state: 'denied' },
+      });
+    }
   });
 
   it('need an egress and secrets, and receivers that can be told apart', () => {

@@ -24,6 +24,7 @@ async function twoProcesses() {
   const reports: unknown[] = [];
   const options = {
     arm: () => undefined,
+    notices: undefined,
     authorize: undefined,
     emit: unobserved,
     metrics: undefined,
