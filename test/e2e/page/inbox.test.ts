@@ -35,8 +35,9 @@ describe('the inbox of the built playground', () => {
     await items.first().getByTestId('change-call').click();
     await page.getByTestId('change-form').waitFor();
     await shoot(page, 'inbox-change');
-    await items.first().getByText('Cancel').click();
-    await items.first().getByTestId('approve').click();
+    const field = page.getByTestId('change-form').locator('input');
+    await field.fill('note-2');
+    await page.getByTestId('approve-changed').click();
     await expect.poll(() => items.count()).toBe(2);
     const question = items.filter({ hasText: 'An agent asks' });
     await question.locator('> summary').click();
