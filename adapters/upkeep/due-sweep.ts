@@ -37,7 +37,9 @@ export function sweepDue(
 }
 
 /** @deprecated The name of `sweepDue` in 0.2. */
-export const sweepPlans: typeof sweepDue = sweepDue;
+export function sweepPlans(...given: Parameters<typeof sweepDue>): () => void {
+  return sweepDue(...given);
+}
 
 /** Returns a function that sweeps if enough time has passed since the last sweep, for platforms where only requests wake a process. */
 export function sweepOnRequest(
