@@ -381,10 +381,6 @@ export const DataSource = v.strictObject({
   /** Used to read the source; `config` never contains its value. */
   secret: v.optional(SecretRef),
   config: v.optional(v.record(v.string(), v.unknown()), {}),
-  /** `trusted`: nobody outside can write into it. Absent: strangers may. */
-  trust: v.optional(v.literal('trusted')),
-  /** Who may read what is in it. Absent: the tenant. */
-  readers: v.optional(v.picklist(['public', 'tenant', 'principal'])),
   revision: v.optional(Revision, 1),
 });
 export type DataSource = v.InferOutput<typeof DataSource>;

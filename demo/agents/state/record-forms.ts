@@ -98,7 +98,18 @@ export const kinds: Readonly<Record<RecordKind, KindSpec>> = {
       ['Model', ['providerId', 'model', 'fallbacks', 'contextTokens', 'modelSettings']],
       ['Limits and secrets', ['limits', 'secrets', 'egress']],
       ['Tools, servers and files by id', ['entryTools', 'mcp', 'dataSources']],
-      ['More settings', ['id', 'role', 'version', 'visibility', 'plans', 'tags', 'facts', 'output', 'callerSettings']],
+      ['More settings', [
+        'id',
+        'role',
+        'version',
+        'visibility',
+        'trust',
+        'plans',
+        'tags',
+        'facts',
+        'output',
+        'callerSettings',
+      ]],
     ],
     fields: [
       { name: 'name', label: 'Name', as: 'text' },
@@ -108,6 +119,12 @@ export const kinds: Readonly<Record<RecordKind, KindSpec>> = {
       { name: 'role', label: 'Role', as: 'text' },
       version,
       choice('visibility', 'Visibility', agentVisibility),
+      {
+        ...choice('trust', 'Texts of strangers', ['', 'open', 'watched', 'guarded']),
+        empty: 'Automatic',
+        words: { open: 'Act on them', watched: 'Ask before acting on them', guarded: 'Keep them from the model' },
+        help: 'Mails, pages, files and answers of MCP servers can hold orders. This says what may follow from them.',
+      },
       {
         name: 'plans',
         label: 'Plans over HTTP',
@@ -175,6 +192,7 @@ export const kinds: Readonly<Record<RecordKind, KindSpec>> = {
     folded: [
       ['As JSON', ['paramsSchema', 'outputSchema', 'config', 'annotations']],
       ['More settings', ['id', 'title', 'version', 'visibility', 'category', 'keywords', 'authn', 'secrets']],
+      ['Where its data is from and goes', ['reads', 'sends', 'destinations']],
     ],
     fields: [
       id,
@@ -192,6 +210,28 @@ export const kinds: Readonly<Record<RecordKind, KindSpec>> = {
         ...choice('approval', 'Approval', ['', 'never', 'mutating', 'always']),
         empty: 'Automatic',
         words: { never: 'Never ask', mutating: 'Ask before changes', always: 'Always ask' },
+      },
+      {
+        ...choice('reads', 'What it returns', ['', 'trusted', 'untrusted', 'private']),
+        empty: 'Automatic',
+        words: {
+          trusted: 'Only what we write',
+          untrusted: 'Texts of strangers',
+          private: 'Private texts of strangers',
+        },
+      },
+      {
+        ...choice('sends', 'Who sees its input', ['', 'public', 'tenant', 'principal']),
+        empty: 'Automatic',
+        words: { public: 'Anybody', tenant: 'The tenant', principal: 'The person who asks' },
+      },
+      {
+        name: 'destinations',
+        label: 'Destinations',
+        as: 'allowedLines',
+        rows: 2,
+        help:
+          'The fields that say where or to whom, like /to, one on each line; “-” for none. Leave empty for all texts.',
       },
       { name: 'category', label: 'Category', as: 'optional' },
       { name: 'keywords', label: 'Keywords', as: 'commas', help: 'Separated by commas.' },
@@ -238,7 +278,17 @@ export const kinds: Readonly<Record<RecordKind, KindSpec>> = {
     about: 'Tools from other servers. Agents see only what you have approved.',
     filters: {},
     folded: [
-      ['More settings: name, secret, sign-in', ['id', 'alias', 'version', 'secret', 'auth', 'media', 'apps']],
+      ['More settings: name, secret, sign-in', [
+        'id',
+        'alias',
+        'version',
+        'secret',
+        'auth',
+        'media',
+        'apps',
+        'trust',
+        'ifc',
+      ]],
     ],
     fields: [
       {
@@ -275,6 +325,16 @@ export const kinds: Readonly<Record<RecordKind, KindSpec>> = {
         as: 'flag',
         initial: 'no',
         help: 'Show the apps of its tools in chats, each in a separate frame. You approve them with the tools.',
+      },
+      {
+        ...choice('trust', 'Who writes what it returns', ['', 'trusted']),
+        empty: 'Strangers, too',
+        words: { trusted: 'Only we' },
+      },
+      {
+        ...choice('ifc', 'Its own labels', ['', 'believe']),
+        empty: 'Only where they are stricter',
+        words: { believe: 'Believe them' },
       },
     ],
   },

@@ -105,9 +105,10 @@ describe.each(kindNames)('the form of %s', (kind) => {
 
   it('shows every field that its author can set', () => {
     const stored = ['tenant', 'state', 'revision', 'createdAt', 'updatedAt'];
-    // What the check of a server says, who names a tool, names of before and bounds of calls are not for this form. A page runs no
-    // programs: their field is written in code, or over HTTP.
-    const elsewhere = ['status', 'findings', 'pinned', 'validatedAt', 'boundAgents', 'renamedFrom', 'callers'];
+    // What the check of a server says, who names a tool, names of before and bounds of calls are not for this form. What concerns
+    // programs, undo and changed inputs is written in code, or over HTTP.
+    const ofServer = ['status', 'findings', 'pinned', 'validatedAt', 'boundAgents', 'renamedFrom'];
+    const elsewhere = [...ofServer, 'callers', 'undoable', 'edit'];
     const limits = kind === 'tool' ? ['limits'] : [];
     const shown = new Set(fields.map(({ name }) => name.split('.', 1)[0]));
     const missing = Object.keys(recordSchemas[kind].entries).filter((name) => !shown.has(name));
