@@ -61,6 +61,7 @@ export const guideGroups: readonly GuideGroup[] = [
       { page: 'undo', title: 'Undo', words: 'take back revert roll back compensate' },
       { page: 'inbox', title: 'Inbox', words: 'waiting decide several batch change edit input approvers stream' },
       { page: 'discovery', title: 'Discovery', words: 'find search thousands of tools' },
+      { page: 'skills', title: 'Skills', words: 'SKILL.md agent skills instructions folder playbook' },
       { page: 'mcp', title: 'MCP', words: 'model context protocol servers clients' },
       { page: 'mcp-content', title: 'Resources and prompts of MCP servers', words: 'attach template completion' },
       { page: 'mcp-apps', title: 'Apps of MCP servers', words: 'ui views frames html widgets mcp-app' },

@@ -211,10 +211,17 @@ const own: ReadonlySet<string> = new Set(discoveryToolNames);
 /** Looks tools up in an index. */
 export function createLookup(index: ToolIndex, isAllowed: (name: string) => boolean): Lookup {
   return {
-    find: (name) => isAllowed(name) ? index.get(name) : undefined,
+    find(name) {
+      const tool = isAllowed(name) ? index.get(name) : undefined;
+      return tool?.readWith === undefined ? tool : undefined;
+    },
     notFound(name, action) {
       const what = `Cannot ${action} tool "${printable(name)}"`;
       if (own.has(name)) return lookupError(`${what}: it is always active; call it directly`, 'always_active', [name]);
+      const readWith = index.get(name)?.readWith;
+      if (readWith !== undefined && isAllowed(readWith)) {
+        return lookupError(`${what}: it is no tool; read it with ${readWith}`, 'unknown_tool', [readWith]);
+      }
       const renamed = index.renamed(name).filter(isAllowed);
       if (renamed.length > 0) {
         return lookupError(

@@ -221,7 +221,10 @@ export function createRunDiscovery({ rerank, principal: host }: RunDiscoveryOpti
 const own: ReadonlySet<string> = new Set(discoveryToolNames);
 
 function indexed(tools: readonly Tool[]) {
-  return tools.filter(({ definition }) => !own.has(definition.name)).map(({ definition }) => toIndexedTool(definition));
+  return tools.filter(({ definition }) => !own.has(definition.name)).flatMap(({ definition, topics = [] }) => [
+    toIndexedTool(definition),
+    ...topics.map((topic) => ({ ...topic, readWith: definition.name })),
+  ]);
 }
 
 export interface Discovery {
@@ -299,7 +302,9 @@ const find = /* @__PURE__ */ perRun(
     const { found, fit: exact, unknown } = await findTools(query, { parts, limit, signal });
     const fit = round(exact);
     const tools = found.map(({ name, score, tool }) => {
-      return { name, score: round(score), description: oneLine(tool), active: parts.active.has(name) };
+      const hit = { name, score: round(score), description: oneLine(tool) };
+      const { readWith } = tool;
+      return readWith === undefined ? { ...hit, active: parts.active.has(name) } : { ...hit, readWith };
     });
     const message = hintFor(query, { found, fit, unknown });
     return { tools, fit, ...(message !== undefined && { message }) };
@@ -312,7 +317,7 @@ async function findTools(
 ): Promise<{ readonly found: readonly FoundTool[]; readonly fit: number; readonly unknown: readonly string[] }> {
   const { index, isAllowed, rerank } = parts;
   const wanted = rerank ? Math.max(limit, rerankedHits) : limit;
-  const accept = ({ name }: IndexedTool): boolean => isAllowed(name);
+  const accept = ({ name, readWith = name }: IndexedTool): boolean => isAllowed(readWith);
   const best = index.searchWithFit(query, wanted, { accept });
   const hits = best.hits.flatMap((hit): FoundTool[] => {
     const tool = index.get(hit.name);

@@ -16,6 +16,8 @@ export interface IndexedTool {
   readonly keywords?: readonly string[] | undefined;
   /** Names that the tool had before. */
   readonly renamedFrom?: readonly string[] | undefined;
+  /** The tool that reads it, where it is no tool itself, as a skill: it is found, and never loaded. */
+  readonly readWith?: string | undefined;
 }
 
 /** Returns a tool of a registry as an index takes it. */

@@ -80,11 +80,11 @@ export async function prepareCall(
 
 /** What the hook says of what a call starts. An approval of the call covers it; a denial stands. */
 async function rulingOnStart(
-  { action, input }: NonNullable<ReturnType<NonNullable<Tool['starts']>>>,
+  { action, input, resource }: NonNullable<ReturnType<NonNullable<Tool['starts']>>>,
   { definition: { id } }: Tool,
   { authorize, approved, agentId, principal }: Omit<PrepareOptions, 'toolCallId'>,
 ): Promise<PreparedCall | undefined> {
-  const wish = { action, principal, resource: { type: 'tool', id }, context: { input, agentId } };
+  const wish = { action, principal, resource: resource ?? { type: 'tool', id }, context: { input, agentId } };
   const ruling = await requestPermission(authorize, wish);
   if (ruling.decision === 'allow' || (ruling.decision === 'ask' && approved === true)) return undefined;
   return refused(ruling, `Cannot call tool "${id}"`);

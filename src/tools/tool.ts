@@ -184,8 +184,18 @@ export interface Tool {
   readonly beside?: (others: readonly Tool[]) => Tool;
   /** Returns what a model should know of these tools for a request, as data of its turn; `undefined` where the description says it. */
   readonly noteFor?: (request: string, others: readonly Tool[]) => string | undefined;
-  /** A second action that the permission hook rules on before the call, as the start of a program by what it will do. */
-  readonly starts?: (input: unknown) => { readonly action: string; readonly input: unknown } | undefined;
+  /** A second action that the permission hook rules on before the call, as the start of a program. Without a resource, of the tool. */
+  readonly starts?: (
+    input: unknown,
+  ) =>
+    | {
+      readonly action: string;
+      readonly input: unknown;
+      readonly resource?: { readonly type: string; readonly id: string };
+    }
+    | undefined;
+  /** What `tool_find` finds besides the tool, each read by a call of it, as `skill:<name>`. No tool is called so. */
+  readonly topics?: readonly { readonly name: string; readonly description: string }[];
   /** Gets an input that passed the check. The model receives a `PinnaceError` that it throws, and no other error. */
   readonly execute: (input: unknown, context: ToolContext) => unknown;
   /** How a call is taken back. Absent: it cannot be. */

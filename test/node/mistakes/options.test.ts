@@ -126,6 +126,7 @@ const rows: Readonly<Record<string, Row>> = {
   denoEnvSecrets: [[], {}, 'prefix'],
   httpSecrets: [[], { url: 'https://a.example' }, 'headers'],
   vaultSecrets: [[], { name: 'a' }, 'indexedDB'],
+  skills: [[{ 'a/SKILL.md': '---\nname: a\ndescription: d\n---' }], {}, 'reads'],
   consoleSink: [[], {}, 'format'],
   eventStore: [[], { storage }, 'retentionMs'],
   httpSink: [[], { url: 'https://a.example' }, 'timeoutMs'],
@@ -201,6 +202,7 @@ const others: Readonly<Record<string, readonly string[]>> = {
     'exposeRuntime',
     'createRedactor',
     'memorySecrets',
+    'readSkills',
   ],
   "take a record, whose names are the caller's or its schema's": [
     'createPrincipal',
