@@ -76,7 +76,7 @@ export async function skills(
     config: { skills: pins },
     input: Input,
     async execute({ name, file }) {
-      const skill = known.get(name) ?? notFound(`skill "${name}"`, 'skill', suggest(name, known.keys()));
+      const skill = known.get(name) ?? notFound(`skill "${name}"`, 'unknown_skill', suggest(name, known.keys()));
       const files = foldersOf(await load(name), `${name}/`).get(name) ?? new Map<string, Uint8Array>();
       if (await digestOf(files) !== pins[name]) {
         const why = 'its files have changed since the tool was made; review them, then make the tool again';
@@ -87,7 +87,7 @@ export async function skills(
       }
       const paths = [...files.keys()];
       if (file === undefined) return { name, description: skill.description, text: skill.body, files: paths };
-      const bytes = files.get(file) ?? notFound(`file of skill "${name}"`, 'skill_file', suggest(file, paths));
+      const bytes = files.get(file) ?? notFound(`file of skill "${name}"`, 'unknown_skill_file', suggest(file, paths));
       return { name, file, text: textOf(bytes, `${name}/${file}`) };
     },
   });
@@ -212,10 +212,10 @@ function textOf(bytes: Uint8Array, path: string): string {
   }
 }
 
-function notFound(what: string, kind: 'skill' | 'skill_file', suggestions: readonly string[]): never {
+function notFound(what: string, reason: string, suggestions: readonly string[]): never {
   const hint = suggestions.length > 0 ? `; did you mean ${suggestions.map((one) => `"${one}"`).join(' or ')}` : '';
   throw new PinnaceError('not_found', `Cannot read ${what}: there is none of this name${hint}`, {
-    details: { reason: `unknown_${kind}`, suggestions },
+    details: { reason, suggestions },
   });
 }
 
