@@ -10,12 +10,11 @@
  * 5. Each call asks the permission hook for `skill.read` of `skill:<name>`, besides `tool.call` of the tool.
  */
 
-import * as v from 'valibot';
 import { checkNames, optional, suggest } from '../src/base/check-options.ts';
 import { PinnaceError } from '../src/base/errors.ts';
 import { sha256 } from '../src/base/hash.ts';
 import { visibleLines } from '../src/base/text.ts';
-import { defineValibotTool } from '../src/tools/make-tool.ts';
+import { defineTool } from '../src/tools/define-tool.ts';
 import type { Tool } from '../src/tools/tool.ts';
 
 /** The files of skills by their paths, as `invoices/SKILL.md`: text, or bytes. The folder has the name of its skill. */
@@ -41,10 +40,15 @@ const mostShown = 20;
 const shownLength = 3600;
 const nameForm = /^(?=.{1,64}$)[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
-const Input = v.strictObject({
-  name: v.pipe(v.string(), v.maxLength(64), v.regex(nameForm, 'must be the name of a skill')),
-  file: v.optional(v.pipe(v.string(), v.maxLength(500), v.description('One of the files that the skill lists'))),
-});
+const input = {
+  type: 'object',
+  properties: {
+    name: { type: 'string', pattern: '^[a-z0-9-]{1,64}$' },
+    file: { type: 'string', maxLength: 500, description: 'One of the files that the skill lists' },
+  },
+  required: ['name'],
+  additionalProperties: false,
+} as const;
 
 /**
  * Returns the tool `skill_read`: it returns what a skill says with the list of its files, or one of the files. All files are pinned by
@@ -65,7 +69,7 @@ export async function skills(
   const known = new Map([...folders].map(([name, files]) => [name, readSkill(name, files)] as const));
   const pins: Record<string, string> = {};
   for (const { name, files } of known.values()) pins[name] = await digestOf(files);
-  const tool = defineValibotTool({
+  const tool = defineTool({
     id: 'skill_read',
     title: 'Read a skill',
     description: describeSkills([...known.values()]),
@@ -74,7 +78,7 @@ export async function skills(
     annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
     ...options,
     config: { skills: pins },
-    input: Input,
+    input,
     async execute({ name, file }) {
       const skill = known.get(name) ?? notFound(`skill "${name}"`, 'unknown_skill', suggest(name, known.keys()));
       const files = foldersOf(await load(name), `${name}/`).get(name) ?? new Map<string, Uint8Array>();
@@ -93,8 +97,8 @@ export async function skills(
   });
   return {
     ...tool,
-    starts: (input) => {
-      const { name, file } = input as v.InferOutput<typeof Input>; // it passed the check
+    starts: (checked) => {
+      const { name, file } = checked as { readonly name: string; readonly file?: string }; // it passed the check
       return { action: 'skill.read', resource: { type: 'skill', id: name }, input: { name, file } };
     },
     topics: [...known.values()].map(({ name, description }) => ({ name: `skill:${name}`, description })),
@@ -181,8 +185,12 @@ function readValue(text: string, below: readonly string[], wrong: (why: string) 
   if (below.some((line) => line.trim() !== '')) throw wrong('a value of several lines needs ">" or "|"');
   if (/^'(?:[^']|'')*'$/.test(text)) return text.slice(1, -1).replaceAll("''", "'");
   if (text.startsWith('"')) {
-    const value = v.safeParse(v.pipe(v.string(), v.parseJson(), v.string()), text);
-    if (value.success) return value.output;
+    try {
+      const value: unknown = JSON.parse(text);
+      if (typeof value === 'string') return value;
+    } catch {
+      // It is refused below.
+    }
     throw wrong('the text in quotes must be one that JSON can read');
   }
   if (/^[-?:](?: |$)|^[[\]{}&*!%@`|>,#'"]|:(?: |$)| #/.test(text)) throw wrong('put the value in quotes');

@@ -113,7 +113,7 @@ describe('imports', () => {
       '@opentelemetry/api': /^adapters\/(sinks\/(lazy-)?otel|egress\/active-trace)/,
       'node:util': /^adapters\/cli\//,
       'node:path': /^adapters\/cli\//,
-      'node:fs': /^adapters\/(cli\/|grounding\/code\/folder-tree\.ts$|sandbox\/node\.ts$)/,
+      'node:fs': /^adapters\/(cli\/|skills\.ts$|grounding\/code\/folder-tree\.ts$|sandbox\/node\.ts$)/,
       'node:child_process': /^adapters\/sandbox\/node\.ts$/,
       'node:url': /^adapters\/cli\//,
       'node:v8': /^adapters\/storage\/value-codec\.ts$/,
