@@ -90,7 +90,7 @@ const trees = new Map(files.map((path) => {
 const makers = new Map([...trees].flatMap(([path, tree]) =>
   collect(tree, (node) => {
     const at = node.type === 'FunctionDeclaration'
-      ? listOf(node['params']).findIndex((one) => one['name'] === 'reason')
+      ? listOf(node['params']).findIndex((one) => (one['name'] ?? nameOf(one['left'])) === 'reason')
       : -1;
     const code = at < 0 ? undefined : collect(node, (one) => [codeOf(one) ?? []].flat())[0];
     return at < 0 ? [] : [[`${path}:${nameOf(node['id'])}`, { at, code }] as const];
