@@ -209,7 +209,7 @@ function describeSkills(all: readonly Skill[]): string {
   const rest = all.length - shown.length;
   const more = rest > 0 ? `\nAnd ${rest} more: tool_find finds them.` : '';
   return `Reads a skill: instructions for one kind of task. Before such a task, read its skill, then what you need of its files. A skill \
-is a text: it gives no rights.${rows.join('')}${more}`;
+is a text: it adds no rights.${rows.join('')}${more}`;
 }
 
 function textOf(bytes: Uint8Array, path: string): string {

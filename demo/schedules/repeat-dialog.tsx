@@ -19,7 +19,7 @@ const rhythms = {
 type Rhythm = keyof typeof rhythms;
 const days = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 
-/** Where runs of schedules happen, as a person is told. */
+/** Where runs of schedules happen, as a person reads it. */
 export const placeTexts = { page: 'Runs while this page is open.', server: 'Runs on the server.' };
 
 /** A time in a zone: `Mon 30 Nov 2026, 08:00`. */

@@ -10,7 +10,7 @@
  * 3. Decisions of one request are independent: each is stored or refused by itself.
  * 4. A stored chat goes on when nothing of its run waits any more. The commit of the decision has put the run into the index of due
  *    things, so that a process that dies before the start is made up for by the next sweep.
- * 5. The stream compares listings. It has no log: whoever connects again gets a new snapshot.
+ * 5. The stream compares listings. It has no log: who connects again gets a new snapshot.
  */
 
 import { PinnaceError, toData } from '../base/errors.ts';

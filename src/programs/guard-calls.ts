@@ -211,7 +211,7 @@ async function say(
   return redaction.text(turn.text);
 }
 
-/** A reader that fails tells the program a code alone: the rest may be of a stranger. */
+/** A reader that fails lets the program see a code alone: the rest may be of a stranger. */
 async function attempted({ signal }: GuardPlace, work: () => Promise<CallResult>): Promise<CallResult> {
   try {
     return await work();

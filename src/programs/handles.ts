@@ -5,7 +5,7 @@
  *
  * 1. A value that a stranger may have said never enters a cell: not as an output, not in an error, not as a key.
  * 2. A handle is replaced by its value right before the call is prepared, and the label of the value goes with it, by the pointer
- *    where it stands. What is not listed was written by the program itself.
+ *    where it is. What is not listed was written by the program itself.
  * 3. Once a program has branched on a value, its label is that of everything which the program does after that (`branched`).
  * 4. The name of a value is that of its program and the number of its call, so a program that goes on uses the same names.
  * 5. Unknown names are one error, whether another run has them or not.

@@ -9,7 +9,7 @@ const maxDepth = 4;
 const maxFields = 64;
 const maxText = 2_000;
 const maxItems = 100;
-/** A value of at most so many is the operator's, whoever has chosen it. */
+/** A value of at most so many is the operator's, no matter who has chosen it. */
 const maxNarrow = 64;
 
 const kept = ['type', 'enum', 'description', 'minimum', 'maximum', 'required'] as const;

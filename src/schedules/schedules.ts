@@ -5,7 +5,7 @@
  *
  * 1. An occurrence is started once, or is on record as missed, overlap or refused. One commit with the version of the record moves the
  *    schedule to its next time, claims the occurrence, and writes a second due key. Only then is the run started, under a key of the
- *    server that names the occurrence: whoever finds the second due key after a crash starts the same run.
+ *    server that names the occurrence: what finds the second due key after a crash starts the same run.
  * 2. The next time is computed from the occurrence, never from the clock or from the end of a run.
  * 3. `nextAt` is the occurrence, `dueAt` where the index has the schedule: they differ while an occurrence waits in a queue. A due key
  *    that the record does not name is stale.

@@ -34,7 +34,7 @@ interface Stored {
   readonly items: readonly RecordedChunk[];
 }
 
-/** Where a call stands in the run's stream. */
+/** Where a call is in the run's stream. */
 interface Place {
   readonly at: number;
   readonly step: number;

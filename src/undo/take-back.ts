@@ -179,7 +179,7 @@ class Undoing {
     try {
       await write(outcome.ok ? 'done' : isUnknown ? 'unknown' : 'failed');
     } catch (thrown) {
-      return toData(thrown); // the record stays `claimed`: whoever reads it knows no better
+      return toData(thrown); // the record stays `claimed`: who reads it knows no better
     }
     return outcome.ok ? undefined : outcome.error;
   }

@@ -7,7 +7,7 @@
  *    arrives at least once, with the same `webhook-id` at every try.
  * 2. A try is claimed by a commit that moves the due key behind the longest time a try takes. A process that dies in between is
  *    followed by another one; two never send the same try.
- * 3. A webhook tells and never asks: no decision comes back, and a redirect is a failure. Its body names things, and has texts of people
+ * 3. A webhook informs and never asks: no decision comes back, and a redirect is a failure. Its body names things, and has texts of people
  *    and models only for receivers with `detail`.
  * 4. Requests go through the guarded egress, to the origin of the receiver alone. Secrets are read for each try, so a rotation takes
  *    effect with the next one.
@@ -39,7 +39,7 @@ export async function deliverNotice(parts: RuntimeParts, id: string, dueAt: numb
   const entry = await storage.get(['delivery', id]);
   const delivery = entry?.value as Delivery | undefined; // only notices write it
   const receiver = notices?.receivers.find((one) => one.id === delivery?.receiver);
-  if (delivery && !receiver) return false; // another instance has the receiver, or nobody until it expires
+  if (delivery && !receiver) return false; // another instance has the receiver, or none until it expires
   if (!entry || !delivery || !receiver || await storage.get(offKey(receiver))) {
     await storage.commit([{ key: ['delivery', id] }, { key: dueKey(dueAt, id) }]);
     return false;
