@@ -56,7 +56,7 @@ function endpoint(
   return {
     async ask(request) {
       const response = await handle(request);
-      const isEndless = response.ok && new URL(request.url).pathname === '/v1/events';
+      const isEndless = response.ok && endless.includes(new URL(request.url).pathname);
       const problem = isEndless ? await beginningOf(response) : await response.text();
       const out = [
         problem,
@@ -68,6 +68,8 @@ function endpoint(
     },
   };
 }
+
+const endless = ['/v1/events', '/v1/inbox/stream'];
 
 /** Reads what has come so far of an answer that never ends, and leaves. */
 async function beginningOf({ body }: Response): Promise<string> {
