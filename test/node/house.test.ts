@@ -12,7 +12,7 @@ const limits = {
   src: { lines: 77_450, floors: 22, knot: 3, cycles: 0, lone: 0 },
   adapters: { lines: 38_790, floors: 12, knot: 3, cycles: 0, lone: 2 },
   demo: { lines: 59_710, floors: 20, knot: 0, cycles: 0, lone: 7 },
-  test: { lines: 117_400, floors: 9, knot: 5, cycles: 0, lone: 16 },
+  test: { lines: 117_410, floors: 9, knot: 5, cycles: 0, lone: 16 },
 };
 
 async function pathsUnder(...folders: readonly string[]): Promise<readonly string[]> {
