@@ -206,7 +206,7 @@ interface Locked {
 
 const mostPackages = 60;
 /** Of 1,000,000 bytes of files: the package, and all that `npm install pinnace` brings. */
-const mostMegabytes = { own: 5.1, whole: 23.1 };
+const mostMegabytes = { own: 5.5, whole: 23.7 };
 
 /** `npm install pinnace` installs the dependencies, the required peers, and what these need. */
 function checkCount(manifest: Manifest): void {
