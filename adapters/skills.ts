@@ -17,6 +17,8 @@ import { visibleLines } from '../src/base/text.ts';
 import { defineTool } from '../src/tools/define-tool.ts';
 import type { Tool } from '../src/tools/tool.ts';
 
+export type { Tool } from '../src/tools/tool.ts';
+
 /** The files of skills by their paths, as `invoices/SKILL.md`: text, or bytes. The folder has the name of its skill. */
 export type SkillFiles = Readonly<Record<string, string | Uint8Array>>;
 
