@@ -3,6 +3,7 @@
  *
  * - All three count. Another input with the same result is a search, and the same input with another result is progress.
  * - The count is over the run, so two calls in turn are found as well. What a person says starts it anew.
+ * - A long input does not count: a model that goes in circles repeats a short one, and one that writes at length makes something.
  * - Equal calls of one step count once: the model has not read the first result when it makes the second.
  * - The line that the model reads is a constant with a number, and stands in the message of the chat: later turns send the same prompt.
  */
@@ -21,6 +22,9 @@ interface CountedCall {
   readonly input: unknown;
 }
 
+/** The longest input that counts, in UTF-16 code units of its JSON. */
+const mostInput = 2_000;
+
 /** How often each call of a run has had the same outcome. */
 export class RepeatedCalls {
   readonly #stallAfter: number;
@@ -36,8 +40,10 @@ export class RepeatedCalls {
   /** Counts a call. Returns how often its outcome was the same where that is too often. */
   count({ tool, toolName, input }: CountedCall, outcome: ToolOutcome): number | undefined {
     if (tool?.definition.limits?.repeats === 'allowed') return undefined;
+    const asked = canonicalJson(input);
+    if (asked.length > mostInput) return undefined;
     const result = outcome.ok ? JSON.stringify(outcome.output) : outcome.error.message;
-    const key = hashOf(`${toolName}\n${canonicalJson(input)}\n${result}`);
+    const key = hashOf(`${toolName}\n${asked}\n${result}`);
     if (this.#ofStep.has(key)) return undefined;
     this.#ofStep.add(key);
     const times = (this.#counts.get(key) ?? 0) + 1;

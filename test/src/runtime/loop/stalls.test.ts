@@ -107,6 +107,7 @@ describe('a run that goes in circles', () => {
     ['a person who writes in between', [...times(5, 'a 1=x'), 'a +=x', ...times(5, 'a 1=x')]],
     ['the same input of two tools', times(5, 'a 1=x', 'b 1=x')],
     ['failures by different inputs', each(20, (at) => `a ${at}=!down`)],
+    ['an input that was written at length', times(20, `a ${'word '.repeat(450)}=x`)],
     ['writing and reading in turn', each(20, (at) => at % 2 ? `a read=${at}` : `b ${at}=ok`)],
   ])('goes on: %s', async (_, steps) => {
     const { state, calls } = await runOf(steps);
