@@ -2,7 +2,7 @@
 
 import * as v from 'valibot';
 import type { StandardResult, StandardSchema } from '../base/model-settings.ts';
-import { checkOptions, suggest, wrongArgument } from '../base/check-options.ts';
+import { checkKnownOptions, checkOptions, suggest, wrongArgument } from '../base/check-options.ts';
 import { PinnaceError } from '../base/errors.ts';
 import { isRecord } from '../base/is-record.ts';
 import { type Issue, parse, pathText, toIssue } from '../base/parse.ts';
@@ -54,13 +54,23 @@ export function defineTool<
 }
 
 /** Names what other libraries call otherwise. */
-function requireParts(options: { readonly id?: unknown; readonly outputSchema?: unknown } | undefined): void {
+function requireParts(
+  options: { readonly id?: unknown; readonly outputSchema?: unknown; readonly undo?: unknown } | undefined,
+): void {
   const action = typeof options?.id === 'string' ? `define tool "${options.id}"` : 'define a tool';
   checkOptions(action, options, {
     id: ['given', 'the name by which models call it', /^name$/],
     input: ['given', 'a schema of an object', /^(inputSchema|parameters|paramsSchema|schema|args)$/],
     execute: ['function', 'a function (input, context) => output', /^(func|fn|handler|run|call|invoke)$/],
+    describe: ['function?', 'a function (input, context) => { quote }'],
+    undo: ['object?', '{ execute }'],
   });
+  if (options?.undo !== undefined) {
+    checkKnownOptions(`${action}, "undo"`, options.undo, {
+      execute: ['function', 'a function (input, output, context) => result'],
+      describe: ['function?', 'a function (input, output, context) => { quote }'],
+    });
+  }
   const outputSchema = options?.outputSchema;
   if (!isRecord(outputSchema) || !('~standard' in outputSchema)) return;
   throw wrongArgument(action, 'outputSchema', '"outputSchema" takes a JSON Schema; rename it to "output"');

@@ -67,6 +67,27 @@ expectMistakes('defineTool', [
     made({ execute: 'x' }),
     'Cannot define tool "a": "execute" is a string; pass a function (input, context) => output',
   ],
+  ['undo as a number', made({ undo: 1 }), 'Cannot define tool "a": "undo" is a number; pass { execute }'],
+  [
+    'undo as a function',
+    made({ undo: () => 1 }),
+    'Cannot define tool "a": "undo" is a function; pass { execute }',
+  ],
+  [
+    'undo without execute',
+    made({ undo: { exec: () => 1 } }),
+    'Cannot define tool "a", "undo": "execute" is missing; pass a function (input, output, context) => result',
+  ],
+  [
+    'undo with more',
+    made({ undo: { execute: () => 1, describes: () => 1 } }),
+    'Cannot define tool "a", "undo": "describes" is not known here; use "describe"',
+  ],
+  [
+    'describe as a text',
+    made({ describe: 'x' }),
+    'Cannot define tool "a": "describe" is a string; pass a function (input, context) => { quote }',
+  ],
   [
     'name instead of id',
     made({ id: undefined, name: 'a' }),
