@@ -103,9 +103,9 @@ export class ScheduleFiring {
         last: { at, runId, state: 'running' },
       });
       this.#emitFire(found, { at, outcome: 'started', runId });
-      const noted = ended?.then(() => this.#noteEnd(id, at)).catch(() => undefined).finally(() =>
-        answers.delete(noted!)
-      );
+      const noted = ended?.then(() => this.#noteEnd(id, at)).catch((error: unknown) => {
+        this.#parts.report(error, { kind: 'due', id, runId }); // the next occurrence reads how the run has ended
+      }).finally(() => answers.delete(noted!));
       if (noted) answers.add(noted);
       return true;
     } catch (thrown) {
@@ -138,10 +138,11 @@ export class ScheduleFiring {
     this.#emitFire(found, fire);
   }
 
-  /** Starts a run with the rights of the owner. */
+  /** Starts a run with the rights of the owner, once for each key. */
   async begin(
     { id, record }: Stored,
     { at, key, trace, event }: {
+      /** Names the chat: the one time of this start. */
       readonly at: number;
       readonly key: string;
       readonly trace?: ScheduleCall['trace'];

@@ -45,7 +45,10 @@ export async function verifyHook(
   try {
     return canonicalJson(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)));
   } catch (cause) {
-    throw new PinnaceError('invalid_argument', 'Cannot take the event: its body is no JSON', { cause });
+    throw new PinnaceError('invalid_argument', 'Cannot take the event: its body is not JSON', {
+      cause,
+      details: { reason: 'malformed_json' },
+    });
   }
 }
 

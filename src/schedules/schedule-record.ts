@@ -4,7 +4,8 @@ import * as v from 'valibot';
 import { PinnaceError } from '../base/errors.ts';
 import type { Owner } from '../base/principal.ts';
 import type { Key } from '../base/key.ts';
-import type { Change } from '../contracts/storage.ts';
+import { limitOf, type Page, type PageOptions, readPagePlace, writePageToken } from '../base/page.ts';
+import type { Change, Entry } from '../contracts/storage.ts';
 import { commitOwn, readPages, removeKeys } from '../log/commits.ts';
 import { dueChange, dueKey } from '../log/due.ts';
 import type { RuntimeParts } from '../runtime/run-context.ts';
@@ -16,10 +17,19 @@ export const dayMs = 86_400_000;
 const mostFailures = 5;
 const fireTtlMs = 30 * dayMs;
 
+/** Lists show names: no control characters, and none that reorders the text around it. */
+const plain = /^[^\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]*$/u;
+
 const { id: ChatId } = RunRequest.entries.chat.entries;
 export const Input = v.strictObject({
   agentId: v.pipe(v.string(), v.minLength(1), v.maxLength(256)),
-  name: v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(200)),
+  name: v.pipe(
+    v.string(),
+    v.trim(),
+    v.minLength(1),
+    v.maxLength(200),
+    v.regex(plain, 'must be one line of plain text'),
+  ),
   message: v.pipe(v.string(), v.minLength(1), v.maxLength(32_768)),
   chat: v.optional(v.union([v.literal('new'), v.strictObject({ id: ChatId })], 'must be "new" or { id }'), 'new'),
   budget: RunRequest.entries.budget,
@@ -45,7 +55,7 @@ export interface ScheduleRecord extends Omit<Terms, 'expiresAt'> {
   readonly createdAt: number;
   readonly updatedAt: number;
   /** New with each write, so that a commit whose answer was lost is recognized. */
-  readonly mark: string;
+  readonly mark?: string;
 }
 
 export interface Stored {
@@ -55,10 +65,9 @@ export interface Stored {
 }
 
 const recordKey = (id: string): Key => ['schedule', id];
-const listKey = (
+export const listPrefix = (
   { tenant, subject }: Pick<Owner, 'tenant' | 'subject'>,
-  id: string,
-): Key => ['schedules', tenant, subject, id];
+): Key => ['schedules', tenant, subject];
 export const firesPrefix = (id: string): Key => ['schedule-fire', id];
 
 /** The stored schedules, each with its places in the index of due things and in the list of its owner. */
@@ -74,6 +83,18 @@ export class ScheduleStore {
     return entry && { id, record: entry.value as ScheduleRecord, version: entry.version }; // only this class writes it
   }
 
+  /** Reads a page of what is stored under a prefix. */
+  async page(prefix: Key, page: PageOptions): Promise<Page<Entry>> {
+    const limit = limitOf(page);
+    const place = page.pageToken === undefined ? undefined : await readPagePlace(prefix, page.pageToken, placeOf);
+    const after = place !== undefined && { after: [...prefix, place] };
+    const entries = await this.#parts.storage.list({ prefix, limit: limit + 1, ...after });
+    const items = entries.slice(0, limit);
+    const last = JSON.stringify(items.at(-1)?.key.at(-1));
+    return { items, ...(entries.length > limit && { nextPageToken: await writePageToken(prefix, last) }) };
+  }
+
+  /** Changes a record by what `next` makes of it, until no other change comes between. */
   async retried(
     id: string,
     next: (found: Stored) => ScheduleRecord,
@@ -104,7 +125,7 @@ export class ScheduleStore {
     const isMoved = before?.dueAt !== undefined && before.dueAt !== dueAt;
     const result = await commitOwn(storage, [
       { key: recordKey(id), value, ifVersion: version, ttlMs },
-      { key: listKey(owner, id), value: true, ttlMs },
+      { key: [...listPrefix(owner), id], value: true, ttlMs },
       ...(isMoved ? [{ key: dueKey(before.dueAt, id) }] : []),
       ...(dueAt === undefined ? [] : [dueChange({ at: dueAt, id, tenant: owner.tenant }, ttlMs)]),
       ...changes,
@@ -112,7 +133,7 @@ export class ScheduleStore {
     ], {
       written: async () => {
         const stored = await this.read(id);
-        return stored?.record.mark === value.mark ? stored.version : undefined;
+        return stored && stored.record.mark === value.mark ? stored.version : undefined;
       },
       graceMs,
     });
@@ -143,7 +164,7 @@ export class ScheduleStore {
   async remove({ id, record }: Stored): Promise<void> {
     const { storage } = this.#parts;
     const { owner, dueAt } = record;
-    const keys = [recordKey(id), listKey(owner, id), ...(dueAt === undefined ? [] : [dueKey(dueAt, id)])];
+    const keys = [recordKey(id), [...listPrefix(owner), id], ...(dueAt === undefined ? [] : [dueKey(dueAt, id)])];
     await storage.commit(keys.map((key) => ({ key })));
     for await (const page of readPages(storage, { prefix: firesPrefix(id), limit: 100 })) {
       await removeKeys(
@@ -152,6 +173,11 @@ export class ScheduleStore {
       );
     }
   }
+}
+
+/** Reads the last part of a key: a time or an id. */
+function placeOf(after: string): string | number | undefined {
+  return /^(-?\d{1,16}|"\w{1,64}")$/.test(after) ? JSON.parse(after) as string | number : undefined; // as just checked
 }
 
 /** The change that records what has become of an occurrence. */
@@ -178,6 +204,14 @@ export function inputOf(
 export function scheduled(record: ScheduleRecord, at: number): ScheduleRecord {
   if (record.paused) return record;
   return { ...record, ...placed(nextAfter(record.when, at), record), waits: undefined };
+}
+
+/** Returns the record. @throws PinnaceError `invalid_argument` (`never_due`) for one that can start no run. */
+export function requireDue(record: ScheduleRecord): ScheduleRecord {
+  if (record.nextAt !== undefined || record.paused || 'hook' in record.when) return record;
+  throw new PinnaceError('invalid_argument', 'Cannot use the schedule: none of its times comes before it expires', {
+    details: { reason: 'never_due' },
+  });
 }
 
 export function placed(

@@ -18,10 +18,9 @@
 import { PinnaceError, toPinnaceError } from '../base/errors.ts';
 import { sha256 } from '../base/hash.ts';
 import { canonicalJson } from '../base/json.ts';
-import { limitOf, type Page, pageNumber, readPagePlace, readPageToken, writePageToken } from '../base/page.ts';
+import type { Page } from '../base/page.ts';
 import { parse } from '../base/parse.ts';
 import { type Owner, type Principal, requireScope } from '../base/principal.ts';
-import type { Key } from '../base/key.ts';
 import { readPages } from '../log/commits.ts';
 import { namedOwner, owns, reach } from '../permission/ownership.ts';
 import type { RuntimeParts } from '../runtime/run-context.ts';
@@ -43,8 +42,10 @@ import {
   idle,
   Input,
   inputOf,
+  listPrefix,
   ownedOf,
   placed,
+  requireDue,
   requireWritten,
   scheduled,
   type ScheduleRecord,
@@ -69,6 +70,7 @@ export class RuntimeSchedules implements Schedules {
   readonly #access: ScheduleAccess;
   readonly #store: ScheduleStore;
   readonly #firing: ScheduleFiring;
+  #lastStart = 0;
 
   constructor(parts: RuntimeParts, access: ScheduleAccess) {
     this.#parts = parts;
@@ -86,7 +88,7 @@ export class RuntimeSchedules implements Schedules {
     if (known) return this.#view(known);
     await this.#requireRoom(principal);
     const at = this.#parts.now();
-    const record: ScheduleRecord = {
+    const record = requireDue(scheduled({
       ...termsOf(parsed, at),
       expiresAt: parsed.expiresAt ?? at + 365 * dayMs,
       owner: ownerOf(principal),
@@ -94,18 +96,11 @@ export class RuntimeSchedules implements Schedules {
       revision: 1,
       createdAt: at,
       updatedAt: at,
-      mark: crypto.randomUUID(),
-    };
-    return await this.#guarded(
-      'create',
-      { id, record, principal, call },
-      async () =>
-        this.#view(
-          requireWritten(
-            await this.#store.write({ id, version: null }, scheduled(record, at)) ?? await this.#store.read(id),
-          ),
-        ),
-    );
+    }, at));
+    return await this.#guarded('create', { id, record, principal, call }, async () => {
+      const stored = await this.#store.write({ id, version: null }, record) ?? await this.#store.read(id);
+      return this.#view(requireWritten(stored));
+    });
   }
 
   async list(
@@ -114,22 +109,13 @@ export class RuntimeSchedules implements Schedules {
   ): Promise<Page<Schedule>> {
     requireScope(principal, 'run:read');
     const owner = namedOwner(principal, subject);
-    const limit = limitOf(page);
-    const prefix: Key = ['schedules', owner.tenant, owner.subject];
-    const after = page.pageToken === undefined ? undefined : await readPageToken(prefix, page.pageToken);
-    const entries = await this.#parts.storage.list({
-      prefix,
-      limit: limit + 1,
-      ...(after !== undefined && { after: [...prefix, after] }),
-    });
-    const ids = entries.slice(0, limit).map(({ key }) => String(key[3]));
-    const found = await Promise.all(ids.map((id) => this.#store.read(id)));
-    const items = found.filter((one) => one !== undefined && reach(principal, ownedOf(one)) !== undefined);
+    const { items: entries, ...more } = await this.#store.page(listPrefix(owner), page);
+    const found = await Promise.all(entries.map(({ key }) => this.#store.read(String(key[3]))));
+    const items = found.filter((one) => one !== undefined).filter((one) =>
+      reach(principal, ownedOf(one)) !== undefined
+    );
     if (items.length > 0 && !owns(principal, owner)) await this.#readAs(principal, { id: '*', owner });
-    return {
-      items: items.map((one) => this.#view(one as Stored)), // safe: the others were left out
-      ...(entries.length > limit && { nextPageToken: await writePageToken(prefix, ids.at(-1) ?? '') }),
-    };
+    return { items: items.map((one) => this.#view(one)), ...more };
   }
 
   async get(id: string, principal: Principal): Promise<Schedule> {
@@ -147,13 +133,13 @@ export class RuntimeSchedules implements Schedules {
     const parsed = parse(Input, { ...inputOf(found.record), ...changed }, { what: 'the schedule' });
     await this.#requireRights(principal, parsed);
     const at = this.#parts.now();
-    return await this.#change('update', { id, principal, call, revision }, ({ record }) => {
+    return await this.#change('update', { found, principal, call, revision }, ({ record }) => {
       const expiresAt = parsed.expiresAt ?? record.expiresAt;
       const next: ScheduleRecord = { ...record, ...termsOf(parsed, at), expiresAt, owner: ownerOf(principal) };
       // An occurrence that is due now is not lost by another text.
       return change.when === undefined && !next.paused
         ? { ...next, ...placed(next.nextAt, next) }
-        : scheduled(next, at);
+        : requireDue(scheduled(next, at));
     });
   }
 
@@ -163,20 +149,19 @@ export class RuntimeSchedules implements Schedules {
   }
 
   async pause(id: string, principal: Principal, call: ScheduleCall = {}): Promise<Schedule> {
-    await this.#find(principal, id);
+    const found = await this.#find(principal, id);
     const requested = { by: principal.subject, at: this.#parts.now(), reason: 'requested' };
     return await this.#change(
       'pause',
-      { id, principal, call },
+      { found, principal, call },
       ({ record }) => ({ ...idle(record), paused: record.paused ?? requested }),
     );
   }
 
   async resume(id: string, principal: Principal, call: ScheduleCall = {}): Promise<Schedule> {
-    const { record } = await this.#find(principal, id, { isOwn: true });
-    await this.#requireRights(principal, record);
-    return await this.#change('resume', { id, principal, call }, (found) => {
-      const { paused: _, ...active } = found.record;
+    const found = await this.#find(principal, id, { isOwn: true });
+    await this.#requireRights(principal, found.record);
+    return await this.#change('resume', { found, principal, call }, ({ record: { paused: _, ...active } }) => {
       return scheduled({ ...active, failures: 0 }, this.#parts.now());
     });
   }
@@ -184,12 +169,9 @@ export class RuntimeSchedules implements Schedules {
   async run(id: string, principal: Principal, call: ScheduleCall = {}): Promise<{ readonly runId: string }> {
     const found = await this.#find(principal, id, { isOwn: true });
     requireScope(principal, 'run:create', found.record.agentId);
-    const at = this.#parts.now();
-    const { runId } = await this.#firing.begin(found, {
-      at,
-      key: `manual:${id}:${call.idempotencyKey ?? crypto.randomUUID()}`,
-      trace: call.trace,
-    });
+    const at = this.#startTime();
+    const key = `manual:${id}:${call.idempotencyKey ?? crypto.randomUUID()}`;
+    const { runId } = await this.#firing.begin(found, { at, key, trace: call.trace });
     await this.#parts.storage.commit([fireChange(id, { at, firedAt: at, outcome: 'started', runId })]);
     return { runId };
   }
@@ -200,19 +182,8 @@ export class RuntimeSchedules implements Schedules {
     page: Parameters<Schedules['fires']>[2] = {},
   ): Promise<Page<ScheduleFire>> {
     await this.#readFor(principal, id);
-    const limit = limitOf(page);
-    const prefix = firesPrefix(id);
-    const after = page.pageToken === undefined ? undefined : await readPagePlace(prefix, page.pageToken, pageNumber);
-    const entries = await this.#parts.storage.list({
-      prefix,
-      limit: limit + 1,
-      ...(after !== undefined && { after: [...prefix, -after] }),
-    });
-    const items = entries.slice(0, limit).map(({ value }) => value as ScheduleFire); // only this class writes it
-    return {
-      items,
-      ...(entries.length > limit && { nextPageToken: await writePageToken(prefix, String(items.at(-1)?.at ?? 0)) }),
-    };
+    const { items, ...more } = await this.#store.page(firesPrefix(id), page);
+    return { items: items.map(({ value }) => value as ScheduleFire), ...more }; // only `fireChange` makes them
   }
 
   async receive(id: string, request: HookRequest): Promise<{ readonly runId: string; readonly isKnown: boolean }> {
@@ -226,7 +197,7 @@ export class RuntimeSchedules implements Schedules {
         details: { reason: 'schedule_paused' },
       });
     }
-    const at = this.#parts.now();
+    const at = this.#startTime();
     const key = `hook:${id}:${request.headers.id}`;
     const { runId, known } = await this.#firing.begin(found, { at, key, event }).catch(async (thrown: unknown) => {
       if (!toPinnaceError(thrown).retryable) await this.#firing.refuse(found, { at, firedAt: at, thrown });
@@ -239,19 +210,17 @@ export class RuntimeSchedules implements Schedules {
 
   async has(subject: string, principal: Principal): Promise<boolean> {
     requireScope(principal, 'admin');
-    const prefix: Key = ['schedules', principal.tenant, subject];
+    const prefix = listPrefix({ ...principal, subject });
     return (await this.#parts.storage.list({ prefix, limit: 1 })).length > 0;
   }
 
   async erase(subject: string, principal: Principal): Promise<number> {
     requireScope(principal, 'admin');
     let count = 0;
-    for await (
-      const page of readPages(this.#parts.storage, { prefix: ['schedules', principal.tenant, subject], limit: 100 })
-    ) {
+    const prefix = listPrefix({ ...principal, subject });
+    for await (const page of readPages(this.#parts.storage, { prefix, limit: 100 })) {
       for (const { key } of page) {
-        const id = String(key[3]);
-        const found = await this.#store.read(id);
+        const found = await this.#store.read(String(key[3]));
         if (found) await this.#store.remove(found);
         else await this.#parts.storage.commit([{ key }]);
         count++;
@@ -265,20 +234,24 @@ export class RuntimeSchedules implements Schedules {
     return await this.#firing.wake(thing, dueAt);
   }
 
+  /** The time names the chat and the record of a start, so two in one millisecond have two. */
+  #startTime(): number {
+    return this.#lastStart = Math.max(this.#parts.now(), this.#lastStart + 1);
+  }
+
   /** Changes a record by what `next` makes of it. */
   async #change(
     action: 'update' | 'pause' | 'resume',
-    { id, principal, call, revision }: {
-      readonly id: string;
+    { found, principal, call, revision }: {
+      readonly found: Stored;
       readonly principal: Principal;
       readonly call: ScheduleCall;
       readonly revision?: number | undefined;
     },
     next: (found: Stored) => ScheduleRecord,
   ): Promise<Schedule> {
-    const found = await this.#find(principal, id);
     return await this.#guarded(action, { ...found, principal, call }, async () => {
-      const stored = await this.#store.retried(id, (one) => {
+      const stored = await this.#store.retried(found.id, (one) => {
         const latestVersion = one.record.revision;
         if (revision !== undefined && revision !== latestVersion) throw changedMeanwhile(latestVersion);
         return { ...next(one), revision: latestVersion + 1, updatedAt: this.#parts.now() };
@@ -334,11 +307,11 @@ export class RuntimeSchedules implements Schedules {
     await this.#parts.resolver.agent(agentId, principal);
   }
 
-  async #requireRoom({ tenant, subject }: Principal): Promise<void> {
+  async #requireRoom(owner: Principal): Promise<void> {
     const { storage } = this.#parts;
     const [own, all] = await Promise.all([
-      storage.list({ prefix: ['schedules', tenant, subject], limit: mostOfSubject }),
-      storage.list({ prefix: ['schedules', tenant], limit: mostOfTenant }),
+      storage.list({ prefix: listPrefix(owner), limit: mostOfSubject }),
+      storage.list({ prefix: listPrefix(owner).slice(0, 2), limit: mostOfTenant }),
     ]);
     if (own.length < mostOfSubject && all.length < mostOfTenant) return;
     throw new PinnaceError('rate_limited', 'Cannot create the schedule: there are too many; delete some first', {

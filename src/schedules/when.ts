@@ -4,11 +4,17 @@ import { Cron } from 'croner';
 import * as v from 'valibot';
 import { isTimeZone } from '../runtime/budget-terms.ts';
 
+const aTime = 'must be a time such as "2026-12-01T08:00:00Z"';
+/** The last time that a `Date` has. */
+const lastTime = 8.64e15;
+
 /** A time as a number of milliseconds since 1970, or as ISO text with a zone. */
-export const Time = v.union([
-  v.pipe(v.number(), v.integer(), v.minValue(0)),
-  v.pipe(v.string(), v.isoTimestamp('must be a time such as "2026-12-01T08:00:00Z"'), v.transform(Date.parse)),
-], 'must be a time such as "2026-12-01T08:00:00Z"');
+export const Time = v.pipe(
+  v.union([v.number(), v.pipe(v.string(), v.isoTimestamp(aTime), v.transform(Date.parse))], aTime),
+  v.integer(aTime),
+  v.minValue(0, aTime),
+  v.maxValue(lastTime, aTime),
+);
 
 const TimeZone = v.pipe(
   v.string(),
@@ -87,7 +93,7 @@ export function nextTimes(
   return times;
 }
 
-/** So many missed occurrences are counted one by one. */
+/** So many missed occurrences are counted one by one; of more, only the last is looked for. */
 const mostCounted = 200;
 
 /** What has passed since an occurrence was due: the last one until now, how many came before it, and the one that comes next. */
@@ -107,19 +113,14 @@ export function passedSince(when: When, first: number, now: number): Passed {
   let [last, before] = [first, 0];
   for (let next = nextAfter(when, last);; next = nextAfter(when, last)) {
     if (next === undefined || next > now) return { last, before, next };
-    // After a very long time the last ones are looked for from their end.
-    last = before === mostCounted ? lastBefore(when, last, now) : next;
+    last = before === mostCounted && 'cron' in when ? lastUntil(when, next, now) : next;
     before++;
   }
 }
 
-function lastBefore(when: When, from: number, now: number): number {
-  for (let backMs = 3_600_000; now - backMs > from; backMs *= 4) {
-    for (let found = nextAfter(when, now - backMs); found !== undefined && found <= now;) {
-      const next = nextAfter(when, found);
-      if (next === undefined || next > now) return found;
-      found = next;
-    }
-  }
-  return from;
+/** Returns the last occurrence until now, which is `found` or later. */
+function lastUntil({ cron, timeZone }: Extract<When, { cron: string }>, found: number, now: number): number {
+  // croner counts whole seconds, and leaves out the time itself.
+  const at = cronOf(cron, timeZone).previousRuns(1, new Date(now + 1000))[0]?.getTime() ?? found;
+  return at > now ? found : Math.max(found, at);
 }

@@ -56,6 +56,13 @@ describe('a hook', () => {
     expect((await runtime.schedules.fires(id, me)).items).toMatchObject([{ outcome: 'started', runId }]);
   });
 
+  it('opens a chat and a record for each event, also in one millisecond', async () => {
+    const { send, runtime, id } = await hooked();
+    await Promise.all([send('event-1'), send('event-2'), send('event-3')]);
+    await expect.poll(async () => (await runtime.chats.list(me)).items.length).toBe(3);
+    expect((await runtime.schedules.fires(id, me)).items).toHaveLength(3);
+  });
+
   it('takes both secrets of a rotation, and nothing that is altered, old, early or of another', async () => {
     const { clock, send } = await hooked();
     expect(await send('by-a')).toMatchObject({ isKnown: false });
@@ -75,7 +82,10 @@ describe('a hook', () => {
 
   it('refuses what is no JSON, more than 60 a minute, and events while it is paused', async () => {
     const { send, runtime, id } = await hooked();
-    await expect(send('text', { body: 'hello' })).rejects.toMatchObject({ code: 'invalid_argument' });
+    await expect(send('text', { body: 'hello' })).rejects.toMatchObject({
+      code: 'invalid_argument',
+      details: { reason: 'malformed_json' },
+    });
     for (let count = 1; count < 60; count++) await send(`event-${count}`);
     await expect(send('one-more')).rejects.toMatchObject({ code: 'rate_limited', retryAfterMs: expect.any(Number) });
     const other = await hooked();

@@ -197,6 +197,16 @@ describe('a schedule', () => {
       { when: { cron: '0 8 * * *', timeZone: 'Europe/Atlantis' } },
       { when: { everyMs: 10 } },
       { when: { at: 'tomorrow' } },
+      ...[1e300, 8.64e15 + 1, -1, 0.5, NaN, '0000-01-01T00:00:00Z'].flatMap((time) => [
+        { when: { at: time } },
+        { when: { everyMs: 60_000, from: time } },
+        { expiresAt: time },
+      ]),
+      { when: { at: monday } }, // it has passed
+      { expiresAt: monday },
+      { when: { cron: '0 0 29 2 *' } }, // not before it expires
+      { name: 'News\u0000' },
+      { name: 'sweN\u202e' },
       { when: {} },
       { message: '' },
       { catchUpMs: 8 * 24 * hourMs },

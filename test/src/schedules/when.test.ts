@@ -66,5 +66,11 @@ describe('the next times', () => {
     const now = Date.parse('2026-12-31T12:34:56Z');
     const passed = passedSince({ cron: '*/5 * * * *', timeZone: 'Asia/Kolkata' }, first, now);
     expect(passed).toMatchObject({ last: Date.parse('2026-12-31T12:30Z'), next: Date.parse('2026-12-31T12:35Z') });
+    // Long after the last one: nothing is searched minute by minute.
+    expect(passedSince({ cron: '* * * 1 *', timeZone: 'UTC' }, first, now)).toEqual({
+      last: Date.parse('2026-01-31T23:59Z'),
+      before: 201,
+      next: Date.parse('2027-01-01T00:00Z'),
+    });
   });
 });
