@@ -31,9 +31,10 @@ const cases = types.flatMap((type) => (Object.keys(losses) as Loss[]).map((loss)
 
 const limits: Readonly<Partial<Record<Loss, object>>> = {
   "the run's deadline": { totalMs: 300 },
-  // Long enough for a busy machine to reach the tool.
   "the tool's time-out": { toolMs: 500 },
 };
+
+const hold = hurry();
 
 interface Lost {
   readonly chunks: readonly UIMessageChunk[];
@@ -52,10 +53,9 @@ async function lose(tool: HangingTool, loss: Loss): Promise<Lost> {
   const shared = { ...tool.options, model, sinks: [sink], now: () => time };
   const runtime = testRuntime({ ...shared, storage: worker.storage, limits: { commitSpacingMs: 0, ...limits[loss] } });
   const other = testRuntime({ ...shared, storage, recovery: false });
-  const request = tool.needsApproval ? await approved(runtime) : runRequest();
   const caller = new AbortController();
-  const { runId } = await runtime.start(request, me, { signals: [caller.signal] });
-  await Promise.all([tool.started, shown(runtime, runId)]);
+  const goOn = hold();
+  const { request, runId } = await startCall(runtime, tool, caller.signal).finally(goOn);
   if (loss === 'a cancel by the signal') caller.abort('cancelled');
   if (loss === 'a cancel by the id of the run') await runtime.cancel(runId, me);
   if (loss === 'the loss of its worker') {
@@ -68,6 +68,14 @@ async function lose(tool: HangingTool, loss: Loss): Promise<Lost> {
   const next = await other.start(runRequest({ chat: { id: 'chat-1', messages } }), me, {});
   await read(other, next.runId);
   return { chunks, events, nextPrompt: JSON.stringify(calls.at(-1)?.prompt) };
+}
+
+/** Starts a run, and waits until its tool works and a reader has seen the call. */
+async function startCall(runtime: HostedRuntime, tool: HangingTool, signal: AbortSignal) {
+  const request = tool.needsApproval ? await approved(runtime) : runRequest();
+  const { runId } = await runtime.start(request, me, { signals: [signal] });
+  await Promise.all([tool.started, shown(runtime, runId)]);
+  return { request, runId };
 }
 
 /** The request that makes the call after a person has approved it. */
@@ -118,8 +126,6 @@ const ends = new Set(['tool-output-available', 'tool-output-error', 'tool-output
 function endsOf(chunks: readonly UIMessageChunk[]): readonly UIMessageChunk[] {
   return chunks.filter(({ type }) => ends.has(type));
 }
-
-hurry();
 
 describe.concurrent('a call without a result', () => {
   it.each(cases)(
