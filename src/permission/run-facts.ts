@@ -7,7 +7,8 @@
  * 2. An output has the label of its tool joined with that of its input, whatever the tool says of itself.
  * 3. The facts of a call are those of the moment in which the model has written it: what another call of the same step reads meanwhile
  *    is no part of it.
- * 4. Growth is recorded before the output that it comes from is: whoever goes on with the run knows at least as much.
+ * 4. Growth is recorded before the output that it comes from is: an instance that goes on with the run knows at least as much. Facts
+ *    that have not grown are recorded when a decision first depends on them, so most open agents pay nothing for them.
  */
 
 import type { ToolDefinition } from '../base/schema.ts';
@@ -48,7 +49,7 @@ export class RunFacts {
       readonly asked?: Iterable<readonly [toolCallId: string, read: Label]>;
       readonly calls?: Iterable<readonly [string, number]>;
       readonly said?: string;
-      /** Is called when more was read than before. */
+      /** Is called when the facts have to be recorded. */
       readonly onGrown?: (facts: RunFacts) => void;
     } = {},
   ) {
@@ -77,8 +78,15 @@ export class RunFacts {
   /** Adds what the model receives. */
   add(label: Label): void {
     const read = join(this.#read, label);
-    if (read === this.#read && this.#isRecorded) return;
+    if (read === this.#read) return;
     this.#read = read;
+    this.#isRecorded = true;
+    this.#onGrown(this);
+  }
+
+  /** Has the facts recorded once, also where nothing was read: without a record, an instance that goes on assumes the worst. */
+  record(): void {
+    if (this.#isRecorded) return;
     this.#isRecorded = true;
     this.#onGrown(this);
   }
@@ -189,6 +197,7 @@ export function inputLabel({ facts, read }: Pick<FactsOfCall, 'facts' | 'read'>)
 /** Returns the facts of a call for the permission hook. What has to look at each value is made when it is read. */
 export function contextFacts(call: FactsOfCall): CallContextFacts {
   const { definition, input, facts, run, read } = call;
+  run.record(); // a decision depends on them
   let leaves: readonly Leaf[] | undefined;
   let args: CallContextFacts['args'] | undefined;
   let destinations: readonly string[] | undefined;

@@ -243,7 +243,7 @@ export class Run implements RunContext {
     this.#prompts = record;
     this.facts = openFacts(resolution, await this.#knownFacts(record), this.#noteFacts);
     // Recorded also where it has read nothing, as a guarded one: an instance that goes on must know.
-    if (this.agent.trust === 'guarded') this.facts.add(trusted);
+    if (this.agent.trust === 'guarded') this.facts.record();
     const { agent, output, isEnough } = await this.#compose(record);
     const recovered = resumed?.recovered;
     const [spent, past, issued] = await this.#restore(record);

@@ -4,6 +4,7 @@
  * - All three count. Another input with the same result is a search, and the same input with another result is progress.
  * - The count is over the run, so two calls in turn are found as well. What a person says starts it anew.
  * - A long input does not count: a model that goes in circles repeats a short one, and one that writes at length makes something.
+ * - An outcome is hashed when its call is made again: most calls are made once.
  * - Equal calls of one step count once: the model has not read the first result when it makes the second.
  * - The line that the model reads is a constant with a number, and stands in the message of the chat: later turns send the same prompt.
  */
@@ -25,13 +26,20 @@ interface CountedCall {
 /** The longest input that counts, in UTF-16 code units of its JSON. */
 const mostInput = 2_000;
 
+/** What a call of one input has led to. */
+interface MadeCall {
+  /** The only outcome so far, not hashed yet. */
+  first: { readonly outcome: ToolOutcome; readonly step: number } | undefined;
+  /** How often each outcome was counted, and in which step last, by its hash. */
+  readonly outcomes: Map<number, { readonly times: number; readonly step: number }>;
+}
+
 /** How often each call of a run has had the same outcome. */
 export class RepeatedCalls {
   readonly #stallAfter: number;
-  /** By the hash of call and outcome: at most as many as the run may make calls. */
-  readonly #counts = new Map<number, number>();
-  /** What the step has counted. */
-  readonly #ofStep = new Set<number>();
+  /** By tool and input: at most as many as the run may make calls. */
+  readonly #made = new Map<string, MadeCall>();
+  #step = 0;
 
   constructor(stallAfter: number) {
     this.#stallAfter = Math.max(2, stallAfter); // once is no repetition
@@ -40,19 +48,25 @@ export class RepeatedCalls {
   /** Counts a call. Returns how often its outcome was the same where that is too often. */
   count({ tool, toolName, input }: CountedCall, outcome: ToolOutcome): number | undefined {
     if (tool?.definition.limits?.repeats === 'allowed') return undefined;
-    const asked = canonicalJson(input);
-    if (asked.length > mostInput) return undefined;
-    const result = outcome.ok ? JSON.stringify(outcome.output) : outcome.error.message;
-    const key = hashOf(`${toolName}\n${asked}\n${result}`);
-    if (this.#ofStep.has(key)) return undefined;
-    this.#ofStep.add(key);
-    const times = (this.#counts.get(key) ?? 0) + 1;
-    this.#counts.set(key, times);
+    const json = canonicalJson(input);
+    if (json.length > mostInput) return undefined;
+    const asked = `${toolName}\n${json}`;
+    const made = this.#made.get(asked);
+    const step = this.#step;
+    if (!made) return void this.#made.set(asked, { first: { outcome, step }, outcomes: new Map() });
+    const { first, outcomes } = made;
+    if (first) outcomes.set(hashOf(first.outcome), { times: 1, step: first.step });
+    made.first = undefined;
+    const hash = hashOf(outcome);
+    const known = outcomes.get(hash);
+    if (known?.step === step) return undefined;
+    const times = (known?.times ?? 0) + 1;
+    outcomes.set(hash, { times, step });
     return times < this.#stallAfter ? undefined : times;
   }
 
   startStep(): void {
-    this.#ofStep.clear();
+    this.#step += 1;
   }
 
   /** Whether the run ends at so many repetitions: twice as many as the model was told of first. */
@@ -67,7 +81,7 @@ export class RepeatedCalls {
 
   /** A person has said something: the same call may end differently now. */
   restart(): void {
-    this.#counts.clear();
+    this.#made.clear();
   }
 }
 
@@ -107,7 +121,8 @@ export function withStallLine<Output extends LanguageModelV4ToolResultPart['outp
 }
 
 /** A hash of 53 bits (cyrb53): no one gains by a collision but the caller, whose run then ends. */
-function hashOf(text: string): number {
+function hashOf(outcome: ToolOutcome): number {
+  const text = outcome.ok ? JSON.stringify(outcome.output) ?? '' : outcome.error.message;
   let [high, low] = [0xdeadbeef, 0x41c6ce57];
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
