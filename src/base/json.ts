@@ -208,11 +208,20 @@ function refused(reason: string, why: string): PinnaceError {
 /** The syntax of a pointer: empty for the whole value, else parts that each start with `/`. */
 export const pointerForm = /^(?:\/(?:[^~/]|~[01])*)*$/;
 
+/** Returns the keys of a pointer, as objects have them. */
+export function pointerKeys(pointer: string): readonly string[] {
+  return pointer.split('/').slice(1).map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+/** Returns the pointer to a key below another pointer. */
+export function pointerBelow(pointer: string, key: string | number): string {
+  return `${pointer}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`;
+}
+
 /** Returns the value that the pointer names, own properties and members of lists only; `undefined` when there is none. */
 export function readPointer(data: unknown, pointer: string): unknown {
   let value = data;
-  for (const part of pointer.split('/').slice(1)) {
-    const key = part.replaceAll('~1', '/').replaceAll('~0', '~');
+  for (const key of pointerKeys(pointer)) {
     if (typeof value !== 'object' || value === null || !isThere(value, key)) return undefined;
     value = (value as Record<string, unknown>)[key]; // safe: it has the property
   }

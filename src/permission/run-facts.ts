@@ -11,6 +11,7 @@
  *    that have not grown are recorded when a decision first depends on them, so most open agents pay nothing for them.
  */
 
+import { pointerBelow } from '../base/json.ts';
 import type { ToolDefinition } from '../base/schema.ts';
 import type { ArgumentFacts, CallContextFacts } from '../contracts/authenticator.ts';
 import {
@@ -267,15 +268,11 @@ function leavesOf(input: unknown): readonly Leaf[] {
     }
     const record = value as Readonly<Record<string, unknown>>; // lists have keys as well
     for (const key of Object.keys(record)) {
-      visit(record[key], `${pointer}/${key.includes('~') || key.includes('/') ? escaped(key) : key}`);
+      visit(record[key], key.includes('~') || key.includes('/') ? pointerBelow(pointer, key) : `${pointer}/${key}`);
     }
   };
   visit(input, '');
   return leaves;
-}
-
-function escaped(key: string): string {
-  return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
 /** The arguments that say where or to whom: those that the tool names, or every text of one that may act or sends further. */

@@ -67,7 +67,7 @@ export async function callOfGuard(
   }
 }
 
-/** Takes a call again that an earlier run has made: what it says of later ones still holds. */
+/** Takes a call again that an earlier run has made and that did not fail: what it says of later ones still holds. */
 export function repeatOfGuard({ tool, input, n }: ProgramCall, { handles, ordinal }: ProgramGuard): void {
   if (!input.ok) return;
   if (tool === '$choose') handles.branch(handles.resolve(input.data).label);

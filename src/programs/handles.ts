@@ -13,6 +13,7 @@
 
 import { PinnaceError } from '../base/errors.ts';
 import { isRecord } from '../base/is-record.ts';
+import { pointerBelow, readPointer } from '../base/json.ts';
 import type { JsonSchema } from '../base/schema.ts';
 import { type CallFacts, isUntrusted, join, type Label, narrow, trusted } from '../permission/label.ts';
 import type { Acts } from './acts.ts';
@@ -77,15 +78,24 @@ export class Handles {
     if (held) this.#held.set(id, { ...held, schema });
   }
 
+  /** The label of all that the program does now. */
+  get branched(): Label {
+    return this.#branched;
+  }
+
   /** The program goes on by a value with this label. */
   branch(label: Label): void {
     this.#branched = join(this.#branched, label);
   }
 
-  /** @throws PinnaceError `invalid_argument` (`handle_unknown`) for a handle that the program does not have. */
-  resolve(given: unknown): ResolvedInput {
+  /**
+   * `branched`: the label of the program when it made the call.
+   *
+   * @throws PinnaceError `invalid_argument` (`handle_unknown`) for a handle that the program does not have.
+   */
+  resolve(given: unknown, branched: Label = this.#branched): ResolvedInput {
     const args = new Map<string, Label>();
-    let label = this.#branched;
+    let label = branched;
     if (isUntrusted(label)) args.set('', label);
     const input = this.#walk(given, '', (at, of) => {
       args.set(at, of);
@@ -119,7 +129,7 @@ export class Handles {
     if (Array.isArray(given)) return given.map((each, i) => this.#walk(each, `${at}/${i}`, onValue));
     if (!isRecord(given)) return given;
     const entries = Object.entries(given).map(([key, value]) =>
-      [key, this.#walk(value, `${at}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`, onValue)] as const
+      [key, this.#walk(value, pointerBelow(at, key), onValue)] as const
     );
     return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
   }
@@ -181,15 +191,11 @@ function markIn(given: unknown): Mark | undefined {
 
 /** The part of a value at a JSON Pointer; `undefined` where there is none. Texts and lists have a `length`. */
 function partOf(value: unknown, path: string): unknown {
-  let part = value;
-  for (const step of path.split('/').slice(1)) {
-    const key = step.replaceAll('~1', '/').replaceAll('~0', '~');
-    if (typeof part === 'string' || Array.isArray(part)) {
-      if (key === 'length') part = part.length;
-      else part = Array.isArray(part) && /^(?:0|[1-9]\d{0,9})$/.test(key) ? part[Number(key)] : undefined;
-    } else part = isRecord(part) && Object.hasOwn(part, key) ? part[key] : undefined;
+  if (path.endsWith('/length')) {
+    const whole = readPointer(value, path.slice(0, -'/length'.length));
+    if (typeof whole === 'string' || Array.isArray(whole)) return whole.length;
   }
-  return part;
+  return readPointer(value, path);
 }
 
 function sizeOf(value: unknown): string {

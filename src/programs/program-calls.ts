@@ -1,8 +1,8 @@
 /** Makes the calls of one program, each as a call of its run, and shows how far it is. */
 
-import { type ErrorData, PinnaceError, toData } from '../base/errors.ts';
+import { type ErrorData, isErrorCode, PinnaceError, toData } from '../base/errors.ts';
 import { sha256 } from '../base/hash.ts';
-import { isRecord } from '../base/is-record.ts';
+import { asRecord, isRecord } from '../base/is-record.ts';
 import { canonicalJson } from '../base/json.ts';
 import type { UIMessageChunk } from '../contracts/ai-types.ts';
 import type { SpanContext } from '../events/span.ts';
@@ -11,7 +11,7 @@ import type { CallMaker, CallResult, MadeCall, ProgramCall } from './drive-progr
 import type { ApprovalTerms } from '../permission/call-permit.ts';
 import { join, type Label, trusted } from '../permission/label.ts';
 import type { RunContext } from '../runtime/run-context.ts';
-import { isCallable } from '../tools/builtin/code-run.ts';
+import { followTool, isCallable } from '../tools/builtin/code-run.ts';
 import { followId } from '../tools/run-scope.ts';
 import { notApproved } from '../tools/call-approval.ts';
 import { mayAct, outcomeChunks, outcomeUnknown } from '../tools/call-ends.ts';
@@ -64,18 +64,21 @@ const maxSleepsMs = 60_000;
 export function createProgramCalls(options: ProgramCallsOptions): CallMaker<ProgramAsk> {
   const reads = new AbortController();
   const found = new Set<string>();
+  const branched = new Map<number, Label>(); // a call that is made after others were replayed has the label of its own moment
   let slept = 0;
   const signals = { reads: AbortSignal.any([options.signal, reads.signal]), acts: options.signal };
   const { guard } = options;
   return {
     stopReads: () => reads.abort('program_ended'),
     received({ n, tool }) {
-      const definition = guard && toolNamed(tool, options)?.definition;
+      if (!guard) return;
+      branched.set(n, guard.handles.branched);
+      const definition = toolNamed(tool, options)?.definition;
       if (definition && mayAct(definition)) guard.acts.take(n, tool);
     },
     replayed(call, result) {
       const { n, tool } = call;
-      if (guard) repeatOfGuard(call, guard);
+      if (guard && result.ok) repeatOfGuard(call, guard);
       if (guard && result.ok && result.label && result.handle === undefined) followed(result.label, options, guard);
       guard?.acts.started(n);
       if (tool !== sleepTool) options.onReached({ n, tool }, 'replayed', result.ok ? undefined : result.code);
@@ -92,7 +95,7 @@ export function createProgramCalls(options: ProgramCallsOptions): CallMaker<Prog
       }
       const tool = findCallable(call.tool, options, found);
       if (tool instanceof PinnaceError) return failed(toData(options.run.calls.countFailed() ?? tool));
-      const resolved = guard && resolvedBy(guard, input.data);
+      const resolved = guard && resolvedBy(guard, input.data, { tool, branched: branched.get(call.n) });
       if (resolved instanceof PinnaceError) return failed(toData(options.run.calls.countFailed() ?? resolved));
       if (guard && mayAct(tool.definition) && !guard.acts.isPlanned(call.n)) {
         return failed(toData(options.run.calls.countFailed() ?? notPlanned(call.tool)));
@@ -101,7 +104,9 @@ export function createProgramCalls(options: ProgramCallsOptions): CallMaker<Prog
         { call, tool, input: resolved ? resolved.input : input.data, resolved, signals },
         options,
       );
-      if (call.tool !== findTool || !('result' in made) || !made.result.ok) return made;
+      if (call.tool !== findTool || !('result' in made) || !made.result.ok || made.result.handle !== undefined) {
+        return made;
+      }
       const output = signaturesOf(made.result.output, options);
       for (const name of namesIn(output)) found.add(name);
       return { result: { ok: true, output } };
@@ -229,7 +234,7 @@ function showOutcome(
 /** What the program gets of an outcome: a guarded one gets a handle of what a stranger may have said, and of an error its code alone. */
 function resultOf(
   outcome: ToolOutcome,
-  { call: { n }, toolCall: { tool: { definition: { id, name } }, label }, resolved }: Omit<
+  { call: { n }, toolCall: { tool, label }, resolved }: Omit<
     Executing,
     'approved' | 'signals'
   >,
@@ -237,8 +242,12 @@ function resultOf(
 ): CallResult {
   const { guard } = options;
   if (!guard || !resolved) return outcome.ok ? { ok: true, output: outcome.output ?? null } : refused(outcome.error);
-  if (!outcome.ok) return { ok: false, code: outcome.error.code, message: `Tool "${name}" failed` };
-  if (id !== followId) return handOver(outcome.output ?? null, join(label, resolved.label), { n, guard });
+  if (!outcome.ok) {
+    const { error: { code } } = outcome;
+    const message = `Tool "${tool.definition.name}" failed`;
+    return { ok: false, code: isErrorCode(code) ? code : 'internal', message }; // a tool may make codes of its own
+  }
+  if (tool !== followTool()) return handOver(outcome.output ?? null, join(label, resolved.label), { n, guard });
   followed(resolved.label, options, guard);
   return { ok: true, output: outcome.output, label: resolved.label };
 }
@@ -255,9 +264,16 @@ export async function boundOf({ input, facts }: ToolCall): Promise<string> {
   return await sha256(canonicalJson([input, labels]));
 }
 
-function resolvedBy({ handles }: ProgramGuard, input: unknown): ResolvedInput | PinnaceError {
+function resolvedBy(
+  { handles }: ProgramGuard,
+  input: unknown,
+  { tool, branched }: { readonly tool: Tool; readonly branched: Label | undefined },
+): ResolvedInput | PinnaceError {
+  if (tool === followTool() && typeof asRecord(input)['why'] !== 'string') {
+    return new PinnaceError('invalid_argument', 'Cannot ask the user: "why" must be a text of the program');
+  }
   try {
-    return handles.resolve(input);
+    return handles.resolve(input, branched);
   } catch (error) {
     if (error instanceof PinnaceError && error.code === 'invalid_argument') return error;
     throw error;
@@ -306,12 +322,12 @@ function toolNamed(name: string, { run: { resolution: { toolSet } } }: ProgramCa
 /** Finds a tool that the program may call: one that is active, or that it has found. */
 function findCallable(
   name: string,
-  { run: { resolution: { stepTools, toolSet } } }: ProgramCallsOptions,
+  { run: { resolution: { stepTools, toolSet } }, guard }: ProgramCallsOptions,
   found: ReadonlySet<string>,
 ): Tool | PinnaceError {
   const isNamed = ({ definition }: Tool): boolean => definition.name === name;
   const tool = stepTools.active().find(isNamed) ??
-    (found.has(name) || name === followId
+    (found.has(name) || (guard && name === followId)
       ? toolSet.tools.find((one) => isNamed(one) && one.isAvailable?.() !== false)
       : undefined);
   if (tool && isCallable(tool)) return tool;

@@ -1,7 +1,8 @@
 /** What a reader may answer: a JSON Schema that says all of it. */
 
 import { PinnaceError } from '../base/errors.ts';
-import { isRecord } from '../base/is-record.ts';
+import { asRecord, isRecord } from '../base/is-record.ts';
+import { pointerKeys } from '../base/json.ts';
 import type { JsonSchema } from '../base/schema.ts';
 import { requireOutputSchema } from '../tools/json-schema/json-schema.ts';
 
@@ -12,7 +13,7 @@ const maxItems = 100;
 /** A value of at most so many is the operator's, no matter who has chosen it. */
 const maxNarrow = 64;
 
-const kept = ['type', 'enum', 'description', 'minimum', 'maximum', 'required'] as const;
+const plainKeywords = ['type', 'enum', 'description', 'minimum', 'maximum', 'required'] as const;
 
 /**
  * Returns the schema with all objects closed, and all texts and lists bounded.
@@ -33,8 +34,9 @@ function closed(given: unknown, depth: number, left: { fields: number }): JsonSc
   if (!isRecord(given)) throw unfit('each part must be an object');
   const { type, properties, items, maxLength, maxItems: most } = given;
   const types: readonly unknown[] = Array.isArray(type) ? type : [type];
+  if (type === undefined && given['enum'] === undefined) throw unfit('each part needs a "type" or an "enum"');
   const schema: Record<string, unknown> = Object.fromEntries(
-    kept.flatMap((key) => given[key] === undefined ? [] : [[key, given[key]]]),
+    plainKeywords.flatMap((key) => given[key] === undefined ? [] : [[key, given[key]]]),
   );
   if (types.includes('object')) {
     if (!isRecord(properties)) throw unfit('an object needs "properties"');
@@ -56,12 +58,13 @@ function closed(given: unknown, depth: number, left: { fields: number }): JsonSc
 /** Whether the value at a path is one of a few that the program has named. */
 export function isNarrow(schema: JsonSchema, path: string): boolean {
   let part: unknown = schema;
-  for (const key of path.split('/').slice(1)) {
-    const { properties, items } = isRecord(part) ? part : {};
-    part = isRecord(properties) && Object.hasOwn(properties, key) ? properties[key] : items;
+  for (const key of pointerKeys(path)) {
+    const { properties, items } = asRecord(part);
+    if (properties && items) return false; // an object or a list: which of them it is, a stranger has chosen
+    if (items) part = /^\d+$/.test(key) ? items : undefined; // a length is any number
+    else part = Object.hasOwn(asRecord(properties), key) ? asRecord(properties)[key] : undefined;
   }
-  if (!isRecord(part)) return false;
-  const { type, enum: values } = part;
+  const { type, enum: values } = asRecord(part);
   return type === 'boolean' || (Array.isArray(values) && values.length <= maxNarrow);
 }
 

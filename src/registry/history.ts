@@ -1,7 +1,7 @@
 /** What was done to a record: who, when, and what differs. */
 
 import { isRecord } from '../base/is-record.ts';
-import { canonicalJson } from '../base/json.ts';
+import { canonicalJson, pointerBelow } from '../base/json.ts';
 import { type Page, pageNumber, type PageOptions, readPagePlace, writePageToken } from '../base/page.ts';
 import type { Storage } from '../contracts/storage.ts';
 import { historyKey, type RecordScope } from './owner.ts';
@@ -71,9 +71,5 @@ export function differencesOf(from: unknown, to: unknown, path = ''): readonly D
     return [{ path, ...(from !== undefined && { from }), ...(to !== undefined && { to }) }];
   }
   const names = new Set([...Object.keys(from), ...Object.keys(to)]);
-  return [...names].flatMap((name) => differencesOf(from[name], to[name], `${path}/${escape(name)}`));
-}
-
-function escape(name: string): string {
-  return name.replaceAll('~', '~0').replaceAll('/', '~1');
+  return [...names].flatMap((name) => differencesOf(from[name], to[name], pointerBelow(path, name)));
 }

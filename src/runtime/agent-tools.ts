@@ -58,8 +58,9 @@ export async function openAgentTools(parts: RuntimeParts, agentId: string, princ
   const { agent, tools, servers } = await resolver.equip(agentId, principal);
   const toolSet = await toolSetOf(agent, tools, servers);
   // An internal tool is the agent's, not that of a caller who calls tools past it.
-  const isOpen = ({ definition: { id, visibility } }: Tool): boolean =>
-    id !== codeRunId && id !== followId && (principal.via !== 'http' || visibility !== 'internal'); // a program needs a run
+  const isOpen = ({ definition: { id, type, visibility } }: Tool): boolean =>
+    id !== codeRunId && !(id === followId && type === 'builtin') && // both need a run
+    (principal.via !== 'http' || visibility !== 'internal');
   const redaction = createRunRedaction();
   const options = {
     ...parts,

@@ -8,7 +8,7 @@
 
 import type { LanguageModelV4ToolResultPart } from '@ai-sdk/provider';
 import { isRecord } from '../base/is-record.ts';
-import { canonicalJson } from '../base/json.ts';
+import { canonicalJson, pointerBelow } from '../base/json.ts';
 import type { UIMessageChunk } from '../contracts/ai-types.ts';
 
 /** A changed value: where, what it was and what it is. */
@@ -25,9 +25,7 @@ const mostEdits = 20;
 export function editsOf(before: unknown, after: unknown, path = ''): readonly CallEdit[] {
   if (isRecord(before) && isRecord(after)) {
     const names = new Set([...Object.keys(before), ...Object.keys(after)]);
-    return [...names].flatMap((name) =>
-      editsOf(before[name], after[name], `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`)
-    );
+    return [...names].flatMap((name) => editsOf(before[name], after[name], pointerBelow(path, name)));
   }
   const isSame = before !== undefined && after !== undefined && canonicalJson(before) === canonicalJson(after);
   if (isSame || (before === undefined && after === undefined)) return [];

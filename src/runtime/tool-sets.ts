@@ -194,10 +194,10 @@ const noMcp: McpPart = { known: [], entries: [], notes: [] };
  */
 export async function assemble(agent: Agent, known: readonly KnownTool[], mcp: McpPart = noMcp): Promise<ToolSet> {
   const tools: Tool[] = [];
-  const names = new Set<string>();
   const entries: ManifestEntry[] = [];
   const allows = createAllowlist(agent.entryTools);
   const guarding = agent.trust === 'guarded' ? await loadGuarded() : undefined;
+  const names = new Set(guarding && [followId]); // no tool of the operator can pass for it
   for (const { definition, tool: given, ruling, mustBeNamed = false } of [...known, ...mcp.known]) {
     const tool = given && guarding ? guarding.guardedTool(given) : given;
     const excluded = exclude(definition, { agent, allows, tool, given, ruling, names, mustBeNamed });

@@ -10,7 +10,7 @@
 import { PinnaceError } from '../base/errors.ts';
 import { sha256 } from '../base/hash.ts';
 import { isRecord } from '../base/is-record.ts';
-import { canonicalJson } from '../base/json.ts';
+import { canonicalJson, pointerBelow } from '../base/json.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Agent, ToolDefinition } from '../base/schema.ts';
 import { visible } from '../base/text.ts';
@@ -129,7 +129,7 @@ export interface CallOrigins {
 function withOrigins(fields: readonly CallFact[], { facts }: CallOrigins): readonly CallFact[] {
   const { args, destinations, planned } = facts;
   const marked = fields.map((field): CallFact => {
-    const at = field.path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+    const at = field.path.reduce<string>(pointerBelow, '');
     const within = Object.entries(args).filter(([pointer]) => overlaps(pointer, at));
     const from = [...new Set(within.flatMap(([, label]) => label.from))].toSorted();
     const isDestination = from.length > 0 && destinations.some((pointer) => overlaps(pointer, at));

@@ -1,6 +1,7 @@
 /** Prints a tool as a TypeScript declaration: a model that writes code needs fewer characters for it than for JSON Schema. */
 
 import { isRecord } from '../base/is-record.ts';
+import { pointerKeys } from '../base/json.ts';
 import { partsOf } from '../search/words.ts';
 import type { ToolDefinition } from '../base/schema.ts';
 import type { Tool } from './tool.ts';
@@ -77,8 +78,7 @@ function ofReference({ $ref }: Schema, place: Place): readonly string[] {
 function resolved($ref: unknown, root: unknown): unknown {
   if (typeof $ref !== 'string' || !$ref.startsWith('#')) return undefined;
   let found = root;
-  for (const step of $ref.slice(1).split('/').slice(1)) {
-    const name = step.replaceAll('~1', '/').replaceAll('~0', '~');
+  for (const name of pointerKeys($ref.slice(1))) {
     const isIn = (isRecord(found) || Array.isArray(found)) && Object.hasOwn(found, name);
     if (!isIn) return undefined;
     found = (found as Schema)[name];

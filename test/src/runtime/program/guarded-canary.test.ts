@@ -9,7 +9,7 @@ import {
   type Tool,
 } from '../../../../src/index.ts';
 import { callsTools, says, scriptedModel } from '../../../fixtures/model.ts';
-import { programSandbox } from '../../../fixtures/program-cells.ts';
+import { programSandbox, tappedSandbox } from '../../../fixtures/program-cells.ts';
 import { readAll, runRequest, testRuntime } from '../../../fixtures/runtime.ts';
 
 const canary = 'xq7canary';
@@ -113,18 +113,7 @@ describe('a guarded agent that reads a stranger', () => {
       all.push(await Promise.resolve().then(() => String(all[0])).catch((error) => error.message));
       return all;`;
     const delivered: unknown[] = [];
-    const own = programSandbox();
-    const sandbox = {
-      ...own,
-      timeZone: own.timeZone,
-      async open(...given: Parameters<typeof own.open>) {
-        const cell = await own.open(...given);
-        return {
-          ...cell,
-          deliver: (one: Parameters<typeof cell.deliver>[0]) => (delivered.push(one), cell.deliver(one)),
-        };
-      },
-    };
+    const sandbox = tappedSandbox(programSandbox(), { deliver: (one) => delivered.push(one) });
     const events: ObservedEvent[] = [];
     const planner: unknown[] = [];
     const { model: inner } = scriptedModel(says());

@@ -1,9 +1,8 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { memoryStorage } from '../../../../adapters/storage/memory.ts';
-import { type Authorize, createRules, defineTool, type Tool } from '../../../../src/index.ts';
-import { callsTools, says, scriptedModel, type Source } from '../../../fixtures/model.ts';
-import { programSandbox } from '../../../fixtures/program-cells.ts';
+import { type Authorize, createRules, defineTool, PinnaceError, type Tool } from '../../../../src/index.ts';
+import { callsTools, says, scriptedModel } from '../../../fixtures/model.ts';
+import { localSandbox, programSandbox, tappedSandbox } from '../../../fixtures/program-cells.ts';
 import { decideAll, outputOf, programRuntime, take } from '../../../fixtures/programs.ts';
 import { lastData, testRuntime } from '../../../fixtures/runtime.ts';
 
@@ -49,6 +48,10 @@ function mailbox(mails: readonly unknown[] = [{ from: 'eve@example.com', subject
   ];
   return { tools, sent };
 }
+
+/** A tool that acts on anything. */
+const loose = (id: string): Tool =>
+  defineTool({ id, description: 'Acts', destinations: [], input: v.looseObject({}), execute: () => null });
 
 type Options = Parameters<typeof programRuntime>[1];
 
@@ -222,19 +225,22 @@ describe('a program of a guarded agent', () => {
       annotations: { readOnlyHint: true },
       reads: 'untrusted',
       input: v.strictObject({ q: v.optional(v.unknown()) }),
-      execute: () => {
-        throw new TypeError(canary);
+      execute: ({ q }) => {
+        throw q === undefined
+          ? new TypeError(canary)
+          : Object.assign(new PinnaceError('not_found', canary), { code: canary });
       },
     });
     const { runtime } = guarded(
       `const seen = [];
       const mails = await tools.list_mail({});
-      for (const go of [() => tools.fails({}), () => tools.send({ to: mails[0] }), () => tools.send({ to: mails[7].x }), () => tools.nothing({})])
+      for (const go of [() => tools.fails({}), () => tools.fails({ q: 'its own code' }), () => tools.send({ to: mails[0] }), () => tools.send({ to: mails[7].x }), () => tools.nothing({})])
         await go().catch(({ code, message }) => seen.push([code, message]));
       return seen;`,
       { tools: [...mailbox().tools, failing], acts: acts('send:2') },
     );
     expect(outputOf((await take(runtime)).message)).toEqual([
+      ['internal', 'Tool "fails" failed'],
       ['internal', 'Tool "fails" failed'],
       ['invalid_argument', 'Tool "send" failed'],
       ['invalid_argument', 'Tool "send" failed'],
@@ -243,21 +249,9 @@ describe('a program of a guarded agent', () => {
   });
 
   it('cannot use a name that it was not given', async () => {
-    const own = programSandbox();
-    const forging = {
-      ...own,
-      timeZone: own.timeZone,
-      async open(...given: Parameters<typeof own.open>) {
-        const cell = await own.open(...given);
-        return {
-          ...cell,
-          async next() {
-            const report = await cell.next();
-            return report.t === 'call' ? { ...report, input: report.input.replace('HANDLE', '$handle') } : report;
-          },
-        };
-      },
-    };
+    const forging = tappedSandbox(programSandbox(), {
+      report: (one) => one.t === 'call' ? { ...one, input: one.input.replace('HANDLE', '$handle') } : one,
+    });
     const { runtime, sent } = guarded(
       `return await tools.send({ to: { HANDLE: 'h9_9', path: '' } }).catch(({ code, message }) => [code, message]);`,
       { sandbox: forging, acts: acts('send') },
@@ -268,6 +262,65 @@ describe('a program of a guarded agent', () => {
     ]);
     expect(sent).toEqual([]);
   });
+
+  it('goes on after a question, also where calls before were refused, and asks it once', async () => {
+    const { runtime, sent } = guarded(
+      `const [mail] = [(await tools.list_mail({}))[0]];
+      const refused = [
+        await tools.$read({ from: [mail], ask: 'x', schema: {} }).catch(({ code }) => code),
+        await tools.$choose(mail, []).catch(({ code }) => code),
+      ];
+      await Promise.all([tools.pay({ iban: mail.from }), tools.$choose(mail.subject, ['a', 'b'])]);
+      return refused;`,
+      { acts: acts('pay') },
+    );
+    const asked = await take(runtime);
+    const { message } = await take(runtime, [await decideAll(runtime, asked)]);
+    expect(outputOf(message)).toEqual(['invalid_argument', 'invalid_argument']);
+    expect(sent).toEqual([{ iban: 'eve@example.com' }]);
+  });
+
+  it('gets a handle of what tool_find finds by the words of a stranger', async () => {
+    const { runtime } = guarded(
+      `const mails = await tools.list_mail({});
+      return [await tools.tool_find({ query: mails[0].subject }), await tools.tool_find({ query: 'note' })];`,
+      { agent: { entryTools: ['list_mail', 'note', 'code_run', 'tool_find'] } },
+    );
+    expect(outputOf((await take(runtime)).message)).toEqual([
+      'h1_2: untrusted object from tool:list_mail',
+      expect.arrayContaining([expect.objectContaining({ name: 'note' })]),
+    ]);
+  });
+
+  it.each([
+    ['10,000 values', 999, 1, 11],
+    ['64 MiB of them', 1, 16_000_000, 5],
+  ])('is stopped once its run holds more than %s', async (_, calls, length, programs) => {
+    const long = defineTool({
+      id: 'long',
+      description: 'Long',
+      annotations: { readOnlyHint: true },
+      reads: 'untrusted',
+      input: v.strictObject({}),
+      execute: () => 'x'.repeat(length),
+    });
+    const ids = Array.from({ length: programs }, (_, i) => `p${i}`);
+    const code = `await Promise.all(Array.from({ length: ${calls} }, () => tools.long({}))); return`;
+    const scripts = ids.map((id) => callsTools({ tool: 'code_run', input: { code: `${code} '${id}'` }, id }));
+    const runtime = testRuntime({
+      model: scriptedModel(...scripts, says('Done')).model,
+      tools: [long],
+      sandbox: localSandbox(setImmediate),
+      programs: true,
+      limits: { toolCalls: 20_000, steps: 20, toolOutputLength: 20_000_000 },
+      agent: { trust: 'guarded', entryTools: ['*', 'code_run'] },
+    });
+    const { message } = await take(runtime);
+    expect(ids.map((id) => outputOf(message, id))).toEqual([
+      ...ids.slice(0, -1),
+      expect.stringContaining('holds too many values'),
+    ]);
+  }, 60_000);
 
   it('is refused at the start where programs cannot run', async () => {
     const model = scriptedModel(says('Hi')).model;
@@ -287,33 +340,16 @@ describe('a program of a guarded agent', () => {
   });
 });
 
-/** A guarded agent whose model writes this program; its reader answers with these texts. */
-function readerRuntime(code: string, answers: readonly string[], stated = '') {
-  const { tools, sent } = mailbox();
-  const input = { code, ...(stated !== '' && { acts: acts(stated) }) };
-  const scripts: Source[] = [
-    callsTools({ tool: 'code_run', input, id: 'p' }),
-    ...answers.map((text) => says(text)),
-    says('Done'),
-  ];
-  const model = scriptedModel(...scripts);
-  const agent = { entryTools: ['*', 'code_run'], trust: 'guarded' as const };
-  const storage = memoryStorage();
-  const runtime = testRuntime({ model: model.model, sandbox: programSandbox(), programs: true, tools, agent, storage });
-  return { runtime, model, sent };
-}
-
 const schema = `{ type: 'object', properties: { iban: { type: 'string' }, kind: { enum: ['bill', 'spam'] } } }`;
 
 describe('the reader', () => {
   it('answers with data of a stranger, from a call of a model without tools and history', async () => {
-    const { runtime, model, sent } = readerRuntime(
+    const { runtime, model, sent } = guarded(
       `const mails = await tools.list_mail({});
       const bill = await tools.$read({ from: [mails[0]], ask: 'the IBAN of the bill', schema: ${schema} });
       await tools.send({ to: bill.iban, text: 'paid' });
       return bill;`,
-      ['{"iban":"DE99"}', '{"iban":"DE12","kind":"bill"}'],
-      'send',
+      { answers: ['{"iban":"DE99"}', '{"iban":"DE12","kind":"bill"}'], acts: acts('send') },
     );
     const asked = await take(runtime); // where it goes is a stranger's
     expect(sent).toEqual([]);
@@ -329,10 +365,10 @@ describe('the reader', () => {
   });
 
   it('fails with a code alone, and can end nothing', async () => {
-    const { runtime } = readerRuntime(
+    const { runtime } = guarded(
       `const mails = await tools.list_mail({});
       return await tools.$read({ from: [mails], ask: 'the IBAN', schema: ${schema} }).catch(({ code, message }) => [code, message]);`,
-      [canary, canary],
+      { answers: [canary, canary] },
     );
     expect(outputOf((await take(runtime)).message)).toEqual(['unavailable', 'The reader failed (reader_failed)']);
   });
@@ -343,20 +379,48 @@ describe('the reader', () => {
     `{ from: [mails], ask: 'x', schema: { type: 'string' } }`,
     `{ from: [mails], ask: 'x', schema: { type: 'object' } }`,
     `{ from: [mails], ask: 'x', schema: { type: 'array', items: { type: 'array', items: { type: 'array', items: { type: 'array', items: {} } } } } }`,
+    `{ from: [mails], ask: 'x', schema: { type: 'object', properties: { a: {} } } }`,
+    `{ from: [mails], ask: 'x', schema: { type: 'object', properties: { a: { anyOf: [{}] }, b: { $ref: '#' } } } }`,
+    `{ from: [mails], ask: 'x', schema: { type: 'array', items: { default: 1, pattern: '.*' } } }`,
     `{ from: [mails], ask: 'x', schema: mails }`,
   ])('takes a question and a closed schema of the program: %s', async (input) => {
-    const { runtime, model } = readerRuntime(
+    const { runtime, model } = guarded(
       `const mails = await tools.list_mail({}); return await tools.$read(${input}).catch(({ code }) => code);`,
-      [],
     );
     expect(outputOf((await take(runtime)).message)).toBe('invalid_argument');
     expect(JSON.stringify(model.calls)).not.toContain(canary);
   });
 
+  it('has chosen a value only where the program has named all that it may be', async () => {
+    const narrow: unknown[] = [];
+    const authorize: Authorize = (action, _, { id }, { facts }) => {
+      if (action !== 'tool.call' || id !== 'note') return { decision: 'allow' };
+      narrow.push(Object.entries(facts?.args ?? {}).map(([at, label]) => [at, label.narrow ?? false]));
+      return { decision: 'deny', reason: 'seen' };
+    };
+    const { runtime } = guarded(
+      `const mails = await tools.list_mail({});
+      const r = await tools.$read({ from: [mails], ask: 'x', schema: { type: 'object', properties: {
+        kind: { enum: ['a', 'b'] }, text: { type: 'string' }, 'a~1b': { type: 'boolean' }, 'a/b': { type: 'string' },
+        list: { type: 'array', items: { type: 'boolean' } },
+        mixed: { type: ['object', 'array'], properties: {}, items: { type: 'boolean' } } } } });
+      const texts = [r.kind, r.text, r['a~1b'], r['a/b'], r.list[0], r.list.length, r.mixed[0], r.nothing];
+      for (const text of texts) await tools.note({ text }).catch(() => {});`,
+      {
+        authorize,
+        acts: acts('note:8'),
+        tools: [...mailbox().tools.slice(0, 1), loose('note')],
+        answers: [JSON.stringify({ kind: 'a', text: 'b', 'a~1b': true, 'a/b': canary, list: [true], mixed: [true] })],
+      },
+    );
+    await take(runtime);
+    expect(narrow).toEqual([true, false, true, false, true, false, false, false].map((one) => [['/text', one]]));
+  });
+
   it('writes to the user in a part of its own, which the model does not get', async () => {
-    const { runtime, model } = readerRuntime(
+    const { runtime, model } = guarded(
       `const mails = await tools.list_mail({}); await tools.$answer({ from: [mails], ask: 'a summary' });`,
-      ['Eve wants: ' + canary],
+      { answers: ['Eve wants: ' + canary] },
     );
     const { chunks, message } = await take(runtime);
     expect(lastData(chunks, 'data-quoted')).toEqual({
@@ -392,6 +456,28 @@ describe('follow', () => {
     expect(outputOf(third.message)).toBe(canary);
     expect(sent).toEqual([{ to: 'me@example.com', text: canary }]);
     expect(JSON.stringify(model.calls.at(-1)?.prompt)).toContain(canary);
+  });
+
+  it('says why in words of the program, and no tool of the operator has its name', async () => {
+    const follow = defineTool({
+      id: 'follow',
+      description: 'Follows a person',
+      annotations: { readOnlyHint: true },
+      reads: 'untrusted',
+      input: v.looseObject({}),
+      execute: () => canary,
+    });
+    const { runtime, model } = guarded(
+      `const mails = await tools.list_mail({});
+      const code = await tools.follow({ from: [mails], why: mails[0].subject }).catch(({ code }) => code);
+      return [code, await tools.follow({ from: ['a text of mine'], why: 'x' })];`,
+      { tools: [follow, ...mailbox().tools] },
+    );
+    const asked = await take(runtime);
+    expect(asked.chunks.filter(({ type }) => type === 'tool-approval-request')).toHaveLength(1);
+    const { message } = await take(runtime, [await decideAll(runtime, asked)]);
+    expect(outputOf(message)).toEqual(['invalid_argument', ['a text of mine']]);
+    expect(JSON.stringify(model.calls)).not.toContain(canary);
   });
 
   it('is forbidden after a no: the agent reads nothing', async () => {
