@@ -194,7 +194,7 @@ let follow: Tool | undefined;
 
 /** Creates the tool, once. Its output is what it was given: the person who approves it lets the agent read that. */
 export function followTool(): Tool {
-  const one = defineValibotTool({
+  return follow ??= defineValibotTool({
     id: followId,
     title: 'Do what a text of others says',
     type: 'builtin',
@@ -210,5 +210,4 @@ export function followTool(): Tool {
     }),
     execute: ({ from }) => from,
   });
-  return follow ??= one;
 }
