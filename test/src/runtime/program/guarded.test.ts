@@ -304,7 +304,7 @@ describe('a program of a guarded agent', () => {
       input: v.strictObject({}),
       execute: () => 'x'.repeat(length),
     });
-    const ids = Array.from({ length: programs }, (_, i) => `p${i}`);
+    const ids = Array.from({ length: programs }, (_one, i) => `p${i}`);
     const code = `await Promise.all(Array.from({ length: ${calls} }, () => tools.long({}))); return`;
     const scripts = ids.map((id) => callsTools({ tool: 'code_run', input: { code: `${code} '${id}'` }, id }));
     const runtime = testRuntime({
