@@ -4,7 +4,6 @@ import { readFile } from 'node:fs/promises';
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util';
 import { PinnaceError } from '../../src/base/errors.ts';
 
-/** Where a command reads and writes. */
 export interface Terminal {
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
@@ -14,7 +13,6 @@ export interface Terminal {
   readonly signal: AbortSignal;
 }
 
-/** The options and arguments of a call. */
 export interface Given {
   readonly options: Readonly<Record<string, string | boolean | undefined>>;
   readonly args: readonly string[];
@@ -37,7 +35,6 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** Parses the arguments of a command. @throws UsageError. */
 export function readArguments({ options, args: [least, most] }: Command, given: readonly string[]): Given {
   const { values, positionals } = parsed(given, options);
   if (positionals.length < least || positionals.length > most) {
@@ -69,14 +66,12 @@ export async function readInput(path: string, argument: string): Promise<string>
   }
 }
 
-/** Returns the text of an option. @throws UsageError without it. */
 export function requireOption({ options }: Given, name: string): string {
   const value = options[name];
   if (typeof value === 'string' && value !== '') return value;
   throw new UsageError(`The option --${name} is missing`);
 }
 
-/** Returns the text of an option, if it is given. */
 export function optionOf({ options }: Given, name: string): string | undefined {
   const value = options[name];
   return typeof value === 'string' ? value : undefined;
@@ -86,14 +81,12 @@ export function listOf(given: Given, name: string): readonly string[] | undefine
   return optionOf(given, name)?.split(',').map((item) => item.trim()).filter((item) => item !== '');
 }
 
-/** Returns an absolute address. @throws UsageError for another text. */
 export function addressOf(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '') return url;
   throw new UsageError('The address must start with http:// or https://, without user and password');
 }
 
-/** A stream of the process. */
 interface Output {
   readonly isTTY?: boolean;
   write(text: string): unknown;
@@ -117,7 +110,6 @@ export function requirePrivacy({ options }: Given, { protocol, hostname }: URL):
   throw new UsageError('The token would be sent unencrypted: use https://, or pass --insecure-http');
 }
 
-/** The host names of this machine, as URLs write them. */
 export function isLoopback(hostname: string): boolean {
   return /^(?:(?:.+\.)?localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
 }

@@ -32,7 +32,6 @@ const credentialOptions = {
   'token-env': { type: 'string' },
 } as const satisfies ParseArgsOptionsConfig;
 
-/** What the options mean. */
 const credentialUsage = `
   --token-env NAME   the variable with a bearer token (PINNACE_TOKEN)
   --issuer FILE      sign instead, with a certificate of this issuer (pinnace keys)

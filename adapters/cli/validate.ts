@@ -87,7 +87,6 @@ interface Issue {
   readonly message: string;
 }
 
-/** What is wrong, each with its place; an error without places is one at the start. */
 function issuesOf({ message, details }: PinnaceError): readonly Issue[] {
   const given: unknown = details?.['issues'];
   const issues = Array.isArray(given) ? given.map(asRecord) : [];
@@ -112,7 +111,6 @@ function report(
   return 1;
 }
 
-/** A place in a text, both from 1. */
 interface Place {
   readonly line: number;
   readonly column: number;

@@ -5,7 +5,6 @@ import { isIP } from 'node:net';
 import { PinnaceError } from '../../src/base/errors.ts';
 import { refused, unreachable } from './refusals.ts';
 
-/** Returns the addresses behind a name. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
 
 /** The look-up that `node:http` calls before it opens a socket. */
@@ -39,7 +38,6 @@ function toLookupError(error: unknown): PinnaceError {
     : unreachable('host_not_found', 'its host has no address', { cause: error });
 }
 
-/** The error of a name or an address on a private network. */
 function notPublic(): PinnaceError {
   return refused('address_not_public', 'its host leads to an address that is not public');
 }

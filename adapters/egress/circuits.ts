@@ -14,7 +14,6 @@ import {
 } from 'cockatiel';
 import { PinnaceError } from '../../src/base/errors.ts';
 
-/** When the circuit of a path opens. */
 export interface CircuitOptions {
   /** Calls at a time. */
   readonly concurrency?: number;
@@ -30,7 +29,6 @@ export interface HeldAnswer {
   readonly ended: Promise<void>;
 }
 
-/** Calls through the circuit of a path. */
 export type Circuits = (target: CircuitTarget, call: () => Promise<HeldAnswer>) => Promise<Response>;
 
 export interface CircuitTarget {

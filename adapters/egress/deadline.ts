@@ -11,7 +11,6 @@ export interface Deadline {
   readonly release: () => void;
 }
 
-/** What ends an exchange. */
 export interface DeadlineOptions {
   readonly signal: AbortSignal;
   /** `Infinity`: no timer is set. */
@@ -20,7 +19,6 @@ export interface DeadlineOptions {
   readonly keepsReason?: boolean;
 }
 
-/** Starts the timer. */
 export function createDeadline({ signal: outer, timeoutMs, keepsReason = false }: DeadlineOptions): Deadline {
   const own = new AbortController();
   const onAbort = (): void =>

@@ -20,7 +20,6 @@ import { malformed, notSent, refused } from './refusals.ts';
 /** Sends one hop and follows no redirect. Errors other than a `PinnaceError` become `unavailable`. */
 export type Send = (hop: Hop, signal: AbortSignal, terms: Pick<EgressOptions, 'origins'>) => Promise<Response>;
 
-/** What the platforms' adapters have in common. */
 export interface GuardedFetchOptions {
   /** Names without a colon; `['https']` by default. */
   readonly schemes?: readonly ('http' | 'https')[];
@@ -36,7 +35,6 @@ export interface GuardedFetchOptions {
   readonly loopback?: readonly string[];
 }
 
-/** Creates the guarded fetch over a platform's sender. */
 export function guardedFetch(send: Send, settings: GuardedFetchOptions = {}): Egress {
   const { schemes = ['https'], circuit = {}, loopback = [], origins: within } = settings;
   const allowed = [...loopback, ...settings.privateOrigins ?? []];

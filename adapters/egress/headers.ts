@@ -43,7 +43,6 @@ export function harmlessRequestHeaders(headers: Headers): Headers {
 
 const harmless = new Set(['accept', 'accept-language']);
 
-/** The response headers that a tool may read. */
 export function allowedResponseHeaders(headers: Headers): Headers {
   let length = 0;
   for (const [name, value] of headers) length += name.length + value.length + 4;

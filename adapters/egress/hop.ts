@@ -23,7 +23,6 @@ export interface Hop {
   readonly isPrivate: boolean;
 }
 
-/** The targets that an exchange may have. */
 export interface Reach {
   readonly schemes: readonly string[];
   readonly origins: EgressList | 'any';

@@ -4,7 +4,6 @@ import { untrustedCertificate } from '../../src/base/certificate.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
 import type { EgressOptions } from '../../src/contracts/egress.ts';
 
-/** The error of a request to a target that is not allowed. */
 export function refused(reason: string, why: string, details: Readonly<Record<string, unknown>> = {}): PinnaceError {
   return new PinnaceError('forbidden', `Cannot send the request: ${why}`, { details: { reason, ...details } });
 }
@@ -13,7 +12,6 @@ export function malformed(reason: string, why: string): PinnaceError {
   return new PinnaceError('invalid_argument', `Cannot send the request: ${why}`, { details: { reason } });
 }
 
-/** The error of a host that did not respond, or whose circuit is open. */
 export function unreachable(reason: string, why: string, options: { readonly cause?: unknown } = {}): PinnaceError {
   return new PinnaceError('unavailable', `Cannot send the request: ${why}`, { details: { reason }, ...options });
 }

@@ -38,7 +38,6 @@ function decodeBroken(bytes: Uint8Array<ArrayBuffer>, type: string | undefined):
   return broken <= whole ? text : new TextDecoder(detectEncoding(bytes)).decode(bytes);
 }
 
-/** The part of a file that is looked at. */
 const sampleLength = 4_096;
 
 /** UTF-16 by its mark; without one, Latin text has a zero in every other byte. */

@@ -7,7 +7,6 @@ import type { Storage } from '../../src/contracts/storage.ts';
 import { sha256 } from '../../src/base/hash.ts';
 import { requireRunning } from '../../src/base/turns.ts';
 
-/** Returns the vectors of texts, in their order. */
 export type Embed = (
   texts: readonly string[],
   options: { readonly tenant: string; readonly signal: AbortSignal },
@@ -15,7 +14,6 @@ export type Embed = (
 
 /** Texts in one call of the embedder; providers take about a hundred. */
 const perBatch = 64;
-/** Vectors in memory, the latest. */
 const mostInMemory = 2_000;
 const weekMs = 7 * 86_400_000;
 

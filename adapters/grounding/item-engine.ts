@@ -34,14 +34,12 @@ export interface ItemEngine {
   stats?(): Readonly<Record<string, unknown>>;
 }
 
-/** Items by id. */
 export interface Items {
   readonly size: number;
   get(id: string): StoredItem | undefined;
   values(): IteratorObject<StoredItem>;
 }
 
-/** What an engine may look at while it searches. */
 export interface SearchContext {
   readonly signal: AbortSignal;
   readonly items: Items;
@@ -92,7 +90,6 @@ interface AllowedRows {
   find(filters: readonly Filter[], given: FindOptions): Promise<Uint32Array | undefined>;
 }
 
-/** What rows are found among. */
 interface FindOptions {
   readonly ids: readonly (string | undefined)[];
   readonly items: Items;
@@ -101,7 +98,6 @@ interface FindOptions {
 
 const mostRemembered = 16;
 
-/** Creates an empty memory. */
 export function createAllowedRows(): AllowedRows {
   let known = new BoundedMap<string, Uint32Array>(mostRemembered);
   return {

@@ -58,7 +58,6 @@ interface Access {
   at: Head | undefined;
 }
 
-/** Opens the log under this prefix. */
 export function storedLog(storage: Storage, prefix: Key, now: () => number = Date.now): ItemLog {
   const headKey = [...prefix, 'head'];
   const checkpoints: Checkpoints = {
@@ -158,7 +157,6 @@ async function rewrite(access: Access, rows: Iterable<StoredRow>): Promise<boole
   return isOurs;
 }
 
-/** Creates a log that stores nothing: its items live as long as the process. */
 export function memoryLog(): ItemLog {
   const generation = newGeneration();
   let seq = 0;
@@ -189,7 +187,6 @@ function rewritten(): PinnaceError {
   );
 }
 
-/** One change: ids are removed first, then rows are added. */
 export interface LogChange {
   readonly removed: readonly string[];
   readonly put: readonly StoredRow[];

@@ -20,7 +20,6 @@ export interface StoredItem {
   readonly expiresAt?: number;
 }
 
-/** An item with its vector, where the source has vectors. */
 export interface StoredRow {
   readonly item: StoredItem;
   readonly vector?: Float32Array;
@@ -63,7 +62,6 @@ export async function toStoredItems(
   return [...new Map(stored.map((item) => [item.id, item])).values()];
 }
 
-/** Where a hit of this item comes from. */
 export function originOf({ uri, path, lines, updatedAt }: StoredItem, version: string): GroundingOrigin {
   return {
     uri,
@@ -100,7 +98,6 @@ async function toStoredItem(
   };
 }
 
-/** The error for what is no item. */
 export function invalidItem(why: string): PinnaceError {
   return new PinnaceError('invalid_argument', `Cannot keep an item: ${why}`, { details: { reason: 'invalid_item' } });
 }

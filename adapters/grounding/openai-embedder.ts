@@ -79,7 +79,6 @@ async function embedSome(
   }
 }
 
-/** Returns the response, or what was thrown. */
 async function send(
   texts: readonly string[],
   { baseUrl, apiKey, model, dimensions, fetch: request = fetch }: OpenAiEmbedderOptions,

@@ -10,7 +10,6 @@ import { TextBudget } from '../../src/grounding/ingest/pieces.ts';
 import { createMarkdown, type Markdown, type SkippedPart } from './office/markdown.ts';
 import { checkPdf } from './pdf-check.ts';
 
-/** What pdf.js returns, as far as it is used. */
 interface PdfDocument {
   readonly numPages: number;
   getPage(number: number): Promise<PdfPage>;
@@ -134,7 +133,6 @@ function explain(error: unknown): PinnaceError {
   return error instanceof Error && error.name === 'PasswordException' ? encryptedPdf() : damagedPdf(error);
 }
 
-/** The error of a file that no reader can follow. */
 export function damagedPdf(cause?: unknown): PinnaceError {
   return new PinnaceError('invalid_argument', 'Cannot read the PDF: it is damaged', {
     details: { reason: 'invalid_document' },
@@ -182,7 +180,6 @@ function noText(): PinnaceError {
   );
 }
 
-/** The error of a file that takes longer than it may. */
 export function slowPdf(timeoutMs: number): PinnaceError {
   return new PinnaceError(
     'invalid_argument',

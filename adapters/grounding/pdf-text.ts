@@ -12,7 +12,6 @@ import { untilAborted } from '../../src/base/until-aborted.ts';
 import type { SkippedPart } from './office/markdown.ts';
 import { cancelledPdf, damagedPdf, type PdfText, readPdf, slowPdf } from './pdf-reader.ts';
 
-/** Options of {@link pdfText}. */
 export interface PdfTextOptions {
   /** Stops the reading with `cancelled`. */
   readonly signal?: AbortSignal | undefined;

@@ -43,7 +43,6 @@ export interface Removal {
   readonly filters?: readonly Filter[] | undefined;
 }
 
-/** The items of one tenant. */
 export interface Shelf {
   version(): string;
   stats(): { readonly items: number; readonly details?: Readonly<Record<string, unknown>> };
@@ -58,7 +57,6 @@ export interface Shelf {
   settle(signal: AbortSignal): Promise<void>;
 }
 
-/** What the steps of a shelf share. */
 interface State {
   readonly engine: ItemEngine;
   readonly log: ItemLog;
@@ -71,7 +69,6 @@ interface State {
   unsaved: number;
 }
 
-/** Opens a shelf. Nothing is read before the first call. */
 export function createShelf({ engine, storage, prefix, now, refreshMs }: ShelfOptions): Shelf {
   const log = storage ? storedLog(storage, prefix, now) : memoryLog();
   const held = createHeldItems(engine, now);
@@ -263,7 +260,6 @@ interface HeldItems {
   dead: number;
 }
 
-/** Holds no items. */
 function createHeldItems(engine: ItemEngine, now: () => number): HeldItems {
   const items = createSplitMap<StoredItem>();
   let nextExpiry = Infinity;
@@ -327,7 +323,6 @@ interface Keyed {
   readonly digest: string;
 }
 
-/** Remembers keys. */
 interface Once {
   /** Whether it was done. Throws `conflict` when something else was. */
   isDone(keyed: Keyed): Promise<boolean>;

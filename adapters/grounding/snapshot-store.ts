@@ -21,7 +21,6 @@ export interface StoredSnapshot {
   readonly read: () => Promise<Uint8Array | undefined>;
 }
 
-/** The latest snapshot of one index. */
 export interface SnapshotStore {
   find(): Promise<StoredSnapshot | undefined>;
   /** Replaces the snapshot. Of two writers at the same time, one has no effect. */
@@ -38,7 +37,6 @@ interface Head {
 
 const partBytes = 1_048_576;
 
-/** Opens the store under this prefix. */
 export function createSnapshotStore(storage: Storage, prefix: Key, now: () => number = Date.now): SnapshotStore {
   const headKey = [...prefix, 'index-head'];
   const checkpoints: Checkpoints = {

@@ -43,7 +43,6 @@ const candidateShare = 0.03;
 const buckets = 16_384;
 const perCosine = buckets / 3;
 
-/** All rows, by number. */
 export class VectorRows {
   readonly dimensions: number;
   /** By row: the id, and `undefined` when the row is dead. */
@@ -272,7 +271,6 @@ export function toUnit<Numbers extends Float32Array | Float64Array>(vector: Arra
   return unit;
 }
 
-/** Throws `invalid_argument` unless a vector is as long as the others. */
 export function requireDimensions(length: number, dimensions: number): void {
   if (length === dimensions) return;
   throw invalidVector(`it has ${length} dimensions, not ${dimensions}`, 'wrong_dimensions');
@@ -282,7 +280,6 @@ function invalidVector(why: string, reason: string): PinnaceError {
   return new PinnaceError('invalid_argument', `Cannot use a vector: ${why}`, { details: { reason } });
 }
 
-/** The best rows so far. */
 interface Top {
   /** What a row must reach; more than that, or as much and a smaller id. */
   least(): number;
@@ -291,7 +288,6 @@ interface Top {
   entries(): { readonly row: number; readonly score: number }[];
 }
 
-/** Creates a list of at most `size` rows; of equal scores the row comes first that `before` says. */
 function createTop(size: number, before: (a: number, b: number) => boolean): Top {
   const scores = new Float64Array(size).fill(-Infinity);
   const rows = new Int32Array(size).fill(-1);

@@ -6,7 +6,6 @@ import { PinnaceError } from '../../src/base/errors.ts';
 /** The longest file that is unpacked: an archive of a megabyte may hold terabytes. */
 const mostBytes = 16_777_216;
 
-/** A file in an archive. Paths of folders end in `/`. */
 export interface ZipEntry {
   readonly path: string;
   /** Its size in bytes, as the archive states it. `read` rejects for a file that is longer. */

@@ -55,7 +55,6 @@ export interface McpConnectorOptions {
 
 export type OpenSession = (options: OpenOptions) => Promise<McpSession>;
 
-/** Creates the connector over a library that opens sessions. */
 export function connectorOver(open: OpenSession, options: McpConnectorOptions): McpConnector {
   return {
     async connect(server, { secret, authorization, questions = false, signal, ...listeners }) {
@@ -102,7 +101,6 @@ interface LiveSession extends McpFetch {
 /** The longest time of a response. Every call has its own, shorter time limit. */
 const maxAnswerMs = 900_000;
 
-/** One connection, over one session after the other. */
 class Connection implements McpConnection {
   readonly protocolVersion: string;
   readonly serverInfo: McpConnection['serverInfo'];

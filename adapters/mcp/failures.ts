@@ -2,12 +2,10 @@
 
 import { PinnaceError } from '../../src/base/errors.ts';
 
-/** The error of a response that breaks the protocol. */
 export function invalidAnswer(why: string): PinnaceError {
   return unavailable('mcp_invalid_answer', why, { retryable: false });
 }
 
-/** The error of a response that ended early. */
 export function unanswered(): PinnaceError {
   return unavailable('mcp_unanswered', 'it ended its answer before the result');
 }
@@ -28,7 +26,6 @@ export function endOfSession(error: unknown): 'expired' | 'lost' | undefined {
   return reason === 'mcp_session_expired' ? 'expired' : reason === 'mcp_session_lost' ? 'lost' : undefined;
 }
 
-/** The error of a server that supports none of our protocol revisions. */
 export function protocolUnsupported(): PinnaceError {
   return unavailable('protocol_unsupported', 'it speaks no revision of MCP that this connector knows', {
     retryable: false,
@@ -39,19 +36,16 @@ export function connectionClosed(): PinnaceError {
   return new PinnaceError('cancelled', 'Cannot use the MCP server: the connection is closed');
 }
 
-/** The error of work that exceeds a limit. */
 export function tooMuch(why: string, details: Readonly<Record<string, unknown>>): PinnaceError {
   return new PinnaceError('budget_exceeded', `Cannot use the MCP server: ${why}`, { details });
 }
 
-/** The error of a request that the library should never send: another URL, another method. */
 export function notOurs(): PinnaceError {
   return new PinnaceError('forbidden', "Cannot send the request: it does not go to the MCP server's own URL", {
     details: { reason: 'mcp_other_url' },
   });
 }
 
-/** Returns the error of an HTTP status. */
 export function statusError(answer: Response): PinnaceError {
   const { status } = answer;
   if (status === 401 || status === 403) return unavailable('mcp_auth', 'it refuses the secret', { retryable: false });
@@ -76,7 +70,6 @@ const rpc = { methodNotFound: -32601, invalidParams: -32602, unsupportedVersion:
 
 const readMethods = new Set(['resources/read', 'prompts/get', 'completion/complete']);
 
-/** Returns the error of a JSON-RPC error. `method` is the method of the request. */
 export function rpcError(code: number, method: string): PinnaceError {
   const unknown = code === rpc.methodNotFound || code === rpc.invalidParams;
   const details = { rpcCode: code };
@@ -119,24 +112,20 @@ function unavailable(
   });
 }
 
-/** The error of metadata that may not be used. */
 export function unusableMetadata(why: string): PinnaceError {
   return signInFailed('mcp_auth_metadata', why);
 }
 
-/** The error of an authorization server that does not protect its codes and tokens. */
 export function unsafeServer(why: string): PinnaceError {
   return signInFailed('mcp_auth_unsafe', why);
 }
 
-/** The error of an authorization server that registers no clients. */
 export function refusedRegistration(status: number): PinnaceError {
   const why =
     'its authorization server refuses to register a client; register one by hand, and write it into "auth.client"';
   return signInFailed('mcp_no_client', why, { status, retryable: status === 429 || status >= 500 });
 }
 
-/** The error of an answer that is not what OAuth says. */
 export function invalidAuthAnswer(cause?: unknown): PinnaceError {
   const why = 'its authorization server answers something other than OAuth';
   const isOurs = cause instanceof TypeError || cause instanceof RangeError || cause instanceof ReferenceError; // others quote the server
@@ -154,7 +143,6 @@ function errorCode(error: unknown): { readonly oauthError?: string } {
   return typeof code === 'string' && oauthErrors.has(code) ? { oauthError: code } : {};
 }
 
-/** The error of an MCP server whose metadata names other authorization servers than the record. */
 export function unlistedIssuer(issuers: readonly string[]): PinnaceError {
   const hosts = issuers.slice(0, 5).map((issuer) => URL.parse(issuer)?.host ?? '').filter((host) => host !== '');
   return new PinnaceError(
@@ -164,7 +152,6 @@ export function unlistedIssuer(issuers: readonly string[]): PinnaceError {
   );
 }
 
-/** The error of an answer that another authorization server has sent. */
 export function otherIssuer(): PinnaceError {
   return new PinnaceError('forbidden', 'Cannot sign in to the MCP server: another authorization server has answered', {
     details: { reason: 'mcp_issuer_mismatch' },
@@ -178,7 +165,6 @@ export function refusedSignIn(code: string | undefined): PinnaceError {
   });
 }
 
-/** The error of a refresh token that is no longer valid. */
 export function invalidGrant(): PinnaceError {
   return new PinnaceError('forbidden', 'Cannot use the MCP server: the sign-in is no longer valid; sign in again', {
     details: { reason: 'mcp_grant_invalid' },

@@ -143,7 +143,6 @@ async function findServer(
   });
 }
 
-/** The approved resources that may be texts. */
 function wanted(
   content: McpContent,
   server: McpServer,

@@ -4,7 +4,6 @@ import { isRecord } from '../../src/base/is-record.ts';
 import type { McpContentList } from '../../src/contracts/mcp/mcp-connector.ts';
 import { invalidAnswer, tooMuch } from './failures.ts';
 
-/** The source of the pages, and the limits of reading them. */
 export interface ListOptions {
   readonly page: (cursor: string | undefined) => Promise<unknown>;
   readonly field: 'tools' | 'prompts' | 'resources' | 'resourceTemplates';
@@ -17,7 +16,6 @@ export interface ListOptions {
 }
 
 export const toolLimits = { field: 'tools', maxPages: 64, maxItems: 2000 } as const;
-/** The limits of a list of prompts, resources or templates. */
 export const contentLimits = { maxPages: 200, maxItems: 10_000 } as const;
 
 const maxCursorLength = 4096;

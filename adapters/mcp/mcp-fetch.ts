@@ -46,7 +46,6 @@ interface McpFetchOptions {
   readonly maxMs: number;
 }
 
-/** The `fetch` of one session. */
 export interface McpFetch {
   readonly fetch: (url: string | URL, init?: RequestInit) => Promise<Response>;
   /** Returns our error behind a server error that the library reports, by the data of that error. */
@@ -57,7 +56,6 @@ export interface McpFetch {
   readonly bytesRead: () => number;
 }
 
-/** Creates the `fetch` for one session with one server. */
 export function createMcpFetch(options: McpFetchOptions): McpFetch {
   const faults = new Map<unknown, PinnaceError>();
   const held = createHeldResults();
@@ -139,7 +137,6 @@ async function saysNothingOfOlder(error: unknown, { secret, challenges }: Contex
 
 const refusesCaller: ReadonlySet<unknown> = new Set(['mcp_auth', 'mcp_sign_in_required', 'mcp_scope_refused']);
 
-/** The response to a message that expects none. */
 async function taken(answer: Response): Promise<Response> {
   await letGo(answer);
   if (!answer.ok) throw statusError(answer);
@@ -337,10 +334,8 @@ async function letGo(answer: Response): Promise<void> {
   await answer.body?.cancel().catch(() => {});
 }
 
-/** Returns the challenge of a response that refuses a request. */
 type ReadChallenge = (answer: Response) => McpChallenge;
 
-/** Where tokens come from, and how refusals are read. */
 export interface Challenges {
   readonly authorization: McpAuthorization;
   readonly read: ReadChallenge;

@@ -10,10 +10,8 @@ export interface Listeners {
   readonly onLog: ((message: McpLogMessage) => void) | undefined;
 }
 
-/** The most log messages of one session. */
 const maxLogs = 100;
 
-/** Returns the function that takes the notifications of one session. */
 export function createNotices({ onToolsChanged, onContentChanged, onLog }: Listeners): (notice: Message) => void {
   let logs = 0;
   return ({ method, params }) => {
@@ -62,7 +60,6 @@ export async function waitToReopen(times: number, signal: AbortSignal | null | u
 
 const firstWaitMs = 1_000;
 
-/** A subscription of `subscriptions/listen`. */
 interface Subscription {
   readonly closed: Promise<unknown>;
 }
@@ -87,7 +84,6 @@ export function keepSubscribed(open: () => Promise<Subscription>, onGap: () => v
   return () => stop.abort();
 }
 
-/** The lists whose changes a server reports. */
 export function reportedLists(capabilities: unknown): readonly ('tools' | 'prompts' | 'resources')[] {
   const declared = asRecord(capabilities);
   return (['tools', 'prompts', 'resources'] as const).filter((list) =>

@@ -19,7 +19,6 @@ import {
 } from './failures.ts';
 import { mcpClientLibrary } from './sdk-2026.ts';
 
-/** What is looked for, and how it is reached. */
 interface DiscoverOptions {
   readonly url: string;
   readonly issuer: string;
@@ -104,7 +103,6 @@ function safeUrl(text: unknown, { isSafe }: DiscoverOptions): string {
   return String(text);
 }
 
-/** Returns the URL that the person opens. */
 export async function start(
   auth: McpAuthPin,
   { clientId, redirectUri, scope, state }: Parameters<McpSignIn['start']>[1],
@@ -298,7 +296,6 @@ function toTokens(
   };
 }
 
-/** Where the requests may go. */
 interface OAuthFetchOptions {
   readonly egress: Egress;
   readonly origin: string;
@@ -308,7 +305,6 @@ interface OAuthFetchOptions {
 const maxOAuthBytes = 65_536;
 const oauthMs = 10_000;
 
-/** Creates the `fetch`. */
 function createOAuthFetch(
   { egress, origin, signal }: OAuthFetchOptions,
 ): (url: string | URL, init?: RequestInit) => Promise<Response> {

@@ -11,7 +11,6 @@ import { invalidAnswer, unanswered } from './failures.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** What a relay needs besides the body. */
 export interface RelayOptions {
   readonly exchange: Exchange;
   readonly exchanges: Exchanges;
@@ -25,7 +24,6 @@ export interface RelayOptions {
   readonly count: (length: number) => void;
 }
 
-/** Returns the relevant events of a response, as a body. */
 export function relayEvents(body: ReadableStream<Bytes>, options: RelayOptions): ReadableStream<Bytes> {
   const { exchange, exchanges, toMessage, count } = options;
   const reader = body.getReader();
@@ -74,7 +72,6 @@ const minRetryMs = 100;
 const maxRetryMs = 10_000;
 
 const maxResumes = 16;
-/** The most requests of a server to its client during one request. */
 const maxServerRequests = 32;
 /** The most pings, on one stream: more than one a second for as long as an answer may take. */
 const maxPings = 1000;
@@ -117,7 +114,6 @@ function isWanted(message: Message, exchange: Exchange): boolean {
 /** The library needs these; all other notifications go to `onNotice` alone. */
 const passed = new Set<unknown>(['notifications/progress', 'notifications/subscriptions/acknowledged']);
 
-/** The most questions of one session. */
 const maxQuestions = 32;
 
 /**
@@ -165,7 +161,6 @@ export function relayQuestions(
   }, { highWaterMark: 0 });
 }
 
-/** A message that was sent. */
 export interface Exchange {
   /** The id of the request in the library; a notification and a response to the server have none. */
   readonly id: string | number | undefined;
@@ -260,7 +255,6 @@ function toExchange(message: Outgoing, text: string, first: number): Exchange {
   };
 }
 
-/** A JSON-RPC message of any kind. */
 export interface Message {
   readonly id?: unknown;
   readonly method?: unknown;
@@ -295,7 +289,6 @@ export function answers(message: Message, id: unknown): boolean {
   return message.id === id && message.result !== undefined;
 }
 
-/** Returns the code of a JSON-RPC error, where it is one. */
 export function errorCodeOf({ error }: Message): number | undefined {
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
   return Number.isSafeInteger(error.code) ? Number(error.code) : undefined;
@@ -308,7 +301,6 @@ export interface HeldResults {
   readonly take: (frame: unknown) => unknown;
 }
 
-/** Creates the store for a session. */
 export function createHeldResults(): HeldResults {
   const held = new Map<unknown, unknown>();
   return {

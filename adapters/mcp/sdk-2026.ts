@@ -23,7 +23,6 @@ import {
   progressOf,
 } from './session.ts';
 
-/** Loads what is used of the library. @throws PinnaceError `unavailable`, reason `package_missing`. */
 export const mcpClientLibrary = /* @__PURE__ */ loadOnce(async () => {
   try {
     const {

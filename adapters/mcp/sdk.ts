@@ -18,7 +18,6 @@ import {
   progressOf,
 } from './session.ts';
 
-/** Loads what is used of the library. @throws PinnaceError `unavailable`, reason `package_missing`. */
 export const mcpSdk = /* @__PURE__ */ loadOnce(async () => {
   try {
     const { Client } = await import('@modelcontextprotocol/sdk/client');

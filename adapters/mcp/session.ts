@@ -21,7 +21,6 @@ export interface OpenOptions {
 
 export type LogLevel = 'debug' | 'info' | 'notice' | 'warning' | 'error' | 'critical' | 'alert' | 'emergency';
 
-/** The methods that list, a page at a time. */
 export type ListMethod = 'tools/list' | 'prompts/list' | 'resources/list' | 'resources/templates/list';
 
 /** A session with a server. `inOurWords` maps its errors. */
@@ -61,7 +60,6 @@ export async function connectUntil(
   }
 }
 
-/** What the server says of itself. */
 export function factsOf(client: {
   getServerVersion(): unknown;
   getInstructions(): string | undefined;
@@ -91,7 +89,6 @@ export function progressOf(
   };
 }
 
-/** Returns the parameters of `tools/call`. `logLevel` asks a server of 2026-07-28 for log messages. */
 export function paramsOf({ name, input, responses, traceparent }: McpCall, logLevel?: LogLevel): {
   readonly name: string;
   readonly arguments: Record<string, unknown>;

@@ -4,7 +4,6 @@ import { createParser, type EventSourceParser } from 'eventsource-parser';
 import { PinnaceError } from '../../src/base/errors.ts';
 import { asRecord, isRecord } from '../../src/base/is-record.ts';
 
-/** The longest answer that is read as one document, in UTF-16 code units. */
 const longestDocument = 16 * 1_048_576;
 
 /**
@@ -260,7 +259,6 @@ const statuses: readonly (readonly [RegExp, number])[] = [
   [/invalid|bad.?request|context.?length|unsupported/i, 400],
 ];
 
-/** The status that an error names, by a number or else by its words. */
 function statusOf(named: readonly unknown[]): number | undefined {
   const number = named.map(Number).find((one) => Number.isInteger(one) && one >= 400 && one < 600);
   const words = named.filter((one) => typeof one === 'string').join(' ');

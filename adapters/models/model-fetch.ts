@@ -11,7 +11,6 @@ export interface ModelFetchOptions {
   readonly refused?: Set<string>;
 }
 
-/** The most parameters that are left out of one request after refusals. */
 const mostRefusals = 4;
 /** The most of an error that is looked at, in UTF-16 code units. */
 const longestError = 65_536;

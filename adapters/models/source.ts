@@ -106,7 +106,6 @@ function compatibleModel(
 /** The most models whose refusals are remembered; then the oldest is forgotten, and learned again. */
 const mostRemembered = 256;
 
-/** Remembers which parameters a model's server has refused, over runs. */
 function createRefusals(): (model: string) => Set<string> {
   const known = new Map<string, Set<string>>();
   return (model) => {

@@ -6,7 +6,6 @@ import type { Egress } from '../../src/contracts/egress.ts';
 import { checkPrivateOrigins, isPrivateOriginAllowed, type PrivateOrigins } from '../../src/base/origins.ts';
 import { browserEgress } from '../egress/browser.ts';
 
-/** How to reach a service of the composition. */
 export interface GuardedSendOptions {
   /**
    * The guarded egress; `browserEgress()` when absent, which checks URLs and refuses redirects. `denoEgress()` also checks the address

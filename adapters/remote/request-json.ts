@@ -5,10 +5,8 @@ import { parseJson } from '../../src/base/json.ts';
 import { readBytes } from '../../src/base/read-text.ts';
 import { untilAborted } from '../../src/base/until-aborted.ts';
 
-/** Headers as plain data. */
 export type HeaderRecord = Readonly<Record<string, string>>;
 
-/** A service that answers GET requests. */
 export interface Remote {
   readonly name: 'catalog' | 'secret manager';
   /** The prefix of its error reasons. */
@@ -19,7 +17,6 @@ export interface Remote {
   readonly now: () => number;
 }
 
-/** A request for JSON. */
 export interface JsonRequest {
   readonly url: string;
   /** What is requested, in messages: `agent "helper"`. */
@@ -31,7 +28,6 @@ export interface JsonRequest {
   readonly signal: AbortSignal | undefined;
 }
 
-/** A usable response; everything else is an error. */
 export type Reply =
   | { readonly type: 'found'; readonly data: unknown; readonly etag: string | undefined }
   | { readonly type: 'unchanged' }
@@ -51,7 +47,6 @@ export async function requestJson(remote: Remote, request: JsonRequest): Promise
   return await untilAborted(() => exchange(remote, request), { signal, action: `load ${what}` });
 }
 
-/** The error of a response that breaks the contract. */
 export function invalidAnswer(
   { name, kind }: Pick<Remote, 'name' | 'kind'>,
   { what, why, details }: { readonly what: string; readonly why: string; readonly details?: object | undefined },

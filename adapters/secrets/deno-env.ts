@@ -70,7 +70,6 @@ export function denoEnvSecrets(options: DenoEnvSecretsOptions = {}): SecretSourc
   };
 }
 
-/** The name of a secret's variable, without the prefix. */
 function variableOf(id: string): string {
   return id.toUpperCase().replace(/[^A-Z0-9]/g, '_');
 }

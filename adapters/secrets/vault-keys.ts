@@ -14,7 +14,6 @@ export interface WrappedKey {
   readonly data: Uint8Array<ArrayBuffer>;
 }
 
-/** A data key that can be used; it is not extractable either. */
 export interface DataKey {
   readonly kid: string;
   readonly key: CryptoKey;
@@ -54,7 +53,6 @@ export async function openKey(wrapped: WrappedKey, passphrase: string): Promise<
   return { kid: wrapped.kid, key: await unwrap(wrapped, inner) };
 }
 
-/** Returns the same data key for another passphrase. @throws PinnaceError as `openKey` does for a wrong one. */
 export async function rewrapKey(
   wrapped: WrappedKey,
   { current, next }: { readonly current: string; readonly next: string },
@@ -86,7 +84,6 @@ export async function unseal({ key }: DataKey, place: SecretSlot, data: Uint8Arr
   }
 }
 
-/** The error of a vault whose key was deleted, or is no longer the one that is unlocked here. */
 export function keyLost(): PinnaceError {
   const advice = 'its key is gone; unlock it again, or else clear it, and set the secrets again';
   return new PinnaceError('unavailable', `Cannot use the vault: ${advice}`, {

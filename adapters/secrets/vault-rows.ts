@@ -17,7 +17,6 @@ interface KeyRow extends WrappedKey {
   readonly writes: number;
 }
 
-/** A secret's row, under its id and version. */
 export interface SecretRow {
   /** The key that it was encrypted with. */
   readonly kid: string;
@@ -34,7 +33,6 @@ const keyName = 'key';
 /** As often may one AES-GCM key be used with random IVs (NIST SP 800-38D, 8.3). */
 const maxWrites = 2 ** 32;
 
-/** Returns the key's row, if the vault has been made. */
 export async function readKey({ keys }: VaultStores): Promise<KeyRow | undefined> {
   const request: IDBRequest<KeyRow | undefined> = keys.get(keyName); // safe: only this file writes here
   return await settled(request);
@@ -49,7 +47,6 @@ export async function addKey(stores: VaultStores, wrapped: WrappedKey): Promise<
   return undefined;
 }
 
-/** Stores the same key with another wrapping. @throws PinnaceError `vault_key_lost` if the key no longer exists. */
 export async function replaceKey(stores: VaultStores, wrapped: WrappedKey): Promise<void> {
   const { writes } = await requireKey(stores, wrapped);
   await putKey(stores, { ...wrapped, writes });
@@ -64,7 +61,6 @@ export async function countWrite(stores: VaultStores, dataKey: DataKey): Promise
   return String(writes);
 }
 
-/** Stores a version of a secret, next to the earlier ones or instead of them. */
 export async function putSecret(
   stores: VaultStores,
   { place: { id, version }, row, keeps }: {
@@ -90,21 +86,18 @@ export async function replaceSecrets(stores: VaultStores, found: readonly FoundS
   }
 }
 
-/** Returns the version that is referred to: the latest where none is named. */
 export async function findSecret({ secrets }: VaultStores, ref: SecretRef): Promise<FoundSecret | undefined> {
   const range = rangeOf(ref);
   const cursor = range && await settled(secrets.openCursor(range, 'prev'));
   return cursor ? toFound(cursor.primaryKey, cursor.value) : undefined;
 }
 
-/** Returns all versions of one secret, or without an id of all. */
 export async function listSecrets({ secrets }: VaultStores, id?: string): Promise<FoundSecret[]> {
   const range = id === undefined ? undefined : rangeOf({ id });
   const [keys, rows] = await Promise.all([settled(secrets.getAllKeys(range)), settled(secrets.getAll(range))]);
   return keys.map((key, at) => toFound(key, rows[at]));
 }
 
-/** Removes the version that is referred to: all where none is named. */
 export async function deleteSecret({ secrets }: VaultStores, ref: SecretRef): Promise<void> {
   const range = rangeOf(ref);
   if (range) await settled(secrets.delete(range));
@@ -114,7 +107,6 @@ export async function deleteAll({ keys, secrets }: VaultStores): Promise<void> {
   await Promise.all([settled(keys.clear()), settled(secrets.clear())]);
 }
 
-/** The keys of a secret, or of one version of it; nothing for what is no version. */
 function rangeOf({ id, version }: SecretRef): IDBKeyRange | undefined {
   if (version === undefined) return IDBKeyRange.bound([id], [id, []]); // arrays sort behind numbers
   return /^[1-9]\d{0,14}$/.test(version) ? IDBKeyRange.only([id, Number(version)]) : undefined;

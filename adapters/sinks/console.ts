@@ -24,7 +24,6 @@ export function consoleSink(options: ConsoleSinkOptions = {}): EventSink {
   return format === 'json' ? (event) => write(JSON.stringify(event)) : (event) => write(lineOf(event));
 }
 
-/** What happened within a run. */
 interface RunFigures {
   readonly tools: Map<string, { calls: number; failed: number }>;
   tokens: number;

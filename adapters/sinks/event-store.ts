@@ -15,7 +15,6 @@ interface Tenant {
   readonly queue: QueuedSink;
 }
 
-/** Tenants whose queues are open at once. */
 const maxTenants = 1000;
 
 /**
@@ -70,7 +69,6 @@ function openTenant(tenant: string, { storage, retentionMs, ...options }: EventL
   return { log, queue };
 }
 
-/** Creates the event that reports lost events. */
 function lost(dropped: number, next: ObservedEvent | undefined): ObservedEvent {
   return {
     timestamp: next?.timestamp ?? new Date().toISOString(),

@@ -6,7 +6,6 @@ import type { ObservedEvent } from '../../src/contracts/event-sink.ts';
 import { packageError } from '../base/optional-package.ts';
 import { scope } from './otel-names.ts';
 
-/** A sink and an observer of metrics, as those of `otelSink` and `otelMetrics`. */
 export interface LazyOtel {
   /** Rejects with `unavailable`, reason `package_missing`, without the package. */
   readonly sink: (event: ObservedEvent) => Promise<void>;

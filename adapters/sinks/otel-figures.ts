@@ -6,13 +6,11 @@ import type { ObservedEvent } from '../../src/contracts/event-sink.ts';
 import { readSummary } from '../../src/events/payload-summary.ts';
 import { attribute, mcpToolCall, metric, operation } from './otel-names.ts';
 
-/** The calls within one run. */
 export interface RunCounts {
   inferenceCalls: number;
   toolCalls: number;
 }
 
-/** Counts the end of an action; for a run, with the calls within it. */
 export type CountEnd = (event: ObservedEvent, counts: RunCounts | undefined) => void;
 
 const seconds: MetricOptions = {
@@ -69,7 +67,6 @@ function errorOf({ error }: ObservedEvent): Attributes {
   return error ? { [attribute.errorType]: error.code } : {};
 }
 
-/** Forwards what a runtime counts and times. */
 export function createOtelMetrics(meter: Meter): MetricsObserver {
   const counters = new Map<string, Counter>();
   const histograms = new Map<string, Histogram>();

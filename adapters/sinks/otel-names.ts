@@ -3,10 +3,8 @@
  * (open-telemetry/semantic-conventions-genai, status Development), those for HTTP and errors, and our own under `pinnace.`.
  */
 
-/** The name of our tracer and of our meter. */
 export const scope = 'pinnace';
 
-/** Attributes of spans and of metrics. */
 export const attribute = {
   operation: 'gen_ai.operation.name',
   provider: 'gen_ai.provider.name',
@@ -40,7 +38,6 @@ export const attribute = {
   spanId: 'pinnace.span.id',
 } as const;
 
-/** Values of `gen_ai.operation.name`. */
 export const operation = {
   invokeAgent: 'invoke_agent',
   createAgent: 'create_agent',
@@ -53,7 +50,6 @@ export const operation = {
 /** The one method of MCP that a run calls a tool by. */
 export const mcpToolCall = 'tools/call';
 
-/** Metrics. Durations are in seconds. */
 export const metric = {
   inferenceDuration: 'gen_ai.client.inference.duration',
   timeToFirstChunk: 'gen_ai.client.inference.time_to_first_chunk',

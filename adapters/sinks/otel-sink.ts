@@ -47,7 +47,6 @@ interface OpenSpan {
   readonly counts: RunCounts | undefined;
 }
 
-/** What is used of the API. */
 export interface OtelApi {
   readonly metrics: typeof metrics;
   readonly trace: typeof trace;

@@ -9,7 +9,6 @@ import { attribute, mcpToolCall, operation } from './otel-names.ts';
 const spanKind: { readonly internal: SpanKind; readonly client: SpanKind } = { internal: 0, client: 2 };
 const statusCode: { readonly unset: SpanStatus['code']; readonly error: SpanStatus['code'] } = { unset: 0, error: 2 };
 
-/** The name and the first attributes of a span. */
 export interface SpanShape {
   readonly name: string;
   readonly kind: SpanKind;
@@ -43,14 +42,12 @@ const shapes: Readonly<Record<string, Shape>> = {
   }),
 };
 
-/** Returns the span that an event starts or ends. */
 export function shapeOf(event: ObservedEvent): SpanShape {
   const shape = Object.hasOwn(shapes, event.action) ? shapes[event.action] : undefined;
   const { attributes, ...named } = (shape ?? plain)(event, readSummary(event.payloadSummary));
   return { ...named, attributes: { ...attributes, ...ownOf(event) } };
 }
 
-/** The attributes of a span's end. */
 export function endOf(event: ObservedEvent): Attributes {
   const payload = readSummary(event.payloadSummary);
   const { runId, runtimeId, toolCallId, provider, finishReason, httpStatus } = payload;

@@ -4,7 +4,6 @@ import { PinnaceError } from '../../src/base/errors.ts';
 import { afterPrefix, encodeKey, encodePrefix, type Key, keyText } from '../../src/base/key.ts';
 import type { Change, Storage } from '../../src/contracts/storage.ts';
 
-/** A change whose key, value and lifetime have been checked. */
 export interface PreparedChange {
   readonly key: Key;
   /** The encoded key, as text. */
@@ -18,13 +17,11 @@ export interface PreparedChange {
   readonly keep: boolean;
 }
 
-/** The encoded keys of a listing: from `lower` on, up to but without `upper`. */
 export interface ListBounds {
   readonly lower: Uint8Array<ArrayBuffer>;
   readonly upper: Uint8Array<ArrayBuffer>;
 }
 
-/** The options of `Storage.list`. */
 export type ListOptions = Parameters<Storage['list']>[0];
 
 const maxChanges = 100;
@@ -84,7 +81,6 @@ export function listBounds({ prefix, after, limit }: ListOptions): ListBounds {
   return { lower: byteString(lower) < byteString(upper) ? lower : upper, upper };
 }
 
-/** Whether the lifetime of a value is over. */
 export function isExpired({ expiresAt }: { readonly expiresAt?: number | undefined }, now: number): boolean {
   return expiresAt !== undefined && expiresAt <= now;
 }
@@ -94,7 +90,6 @@ export function byteString(bytes: Uint8Array): string {
   return String.fromCharCode(...bytes);
 }
 
-/** The first bytes behind these: the same with a zero added. */
 export function nextBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const next = new Uint8Array(bytes.length + 1);
   next.set(bytes);
@@ -130,7 +125,6 @@ function copyPlain<T>(value: T): T {
   return fields as T; // has the same fields
 }
 
-/** An `invalid_argument` with its reason. */
 export function invalid(reason: string, message: string): PinnaceError {
   return new PinnaceError('invalid_argument', message, { details: { reason } });
 }

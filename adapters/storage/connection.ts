@@ -10,7 +10,6 @@ export interface Connection<Opened> {
   close(): Promise<void>;
 }
 
-/** How to open and close, and the current state. */
 interface State<Opened> {
   readonly open: () => Promise<Opened>;
   readonly shut: (opened: Opened) => void;

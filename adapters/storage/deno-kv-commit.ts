@@ -98,7 +98,6 @@ export function createCommits(now: () => number): (kv: Deno.Kv, drafts: readonly
   };
 }
 
-/** How many of these, in their order, one operation takes; one at least. */
 function fitting(commits: readonly Commit[]): number {
   let [checks, keys, total] = [0, 0, 0];
   const end = commits.findIndex(({ kv, drafts }, at) => {
@@ -110,7 +109,6 @@ function fitting(commits: readonly Commit[]): number {
   return end < 0 ? commits.length : end;
 }
 
-/** Settles every commit of a group. Never rejects. */
 async function settle(group: readonly Commit[], now: () => number): Promise<void> {
   try {
     await commitGroup(group, now);
@@ -155,7 +153,6 @@ async function commitGroup(group: readonly Commit[], now: () => number): Promise
   throw storageBlocked('Cannot commit: other writers keep changing the same keys; try again');
 }
 
-/** The keys whose versions differ from what the changes name. */
 function conflictsOf(drafts: readonly Draft[], heads: readonly CheckedHead[], time: number): readonly Key[] {
   return findConflicts(drafts.map(({ change }) => change), ({ ifVersion }, at) => {
     const { value, versionstamp, isAssumed } = heads[at] ?? {};
@@ -297,7 +294,6 @@ export function versionOf(head: Pick<Head, 'expiresAt' | 'parts' | 'mark'>, vers
   return versionstamp + (head.mark ?? markOf([head]));
 }
 
-/** The Deno KV key of an encoded key. */
 export function headKey(bytes: Uint8Array): Deno.KvKey {
   return [root, 'entry', packKey(bytes)];
 }

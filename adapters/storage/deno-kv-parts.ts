@@ -4,7 +4,6 @@
  * the replaced ones, so that the parts of a writer that crashed are found and removed.
  */
 
-/** Names the parts of one value. */
 export interface Parts {
   readonly id: string;
   readonly count: number;
@@ -17,7 +16,6 @@ export interface Marker {
   readonly versionstamp: string;
 }
 
-/** The first part of every key that this storage writes. */
 export const root = 'pinnace';
 
 /** A marker of this age was left by a crash. A writer gives up long before. */
@@ -33,7 +31,6 @@ const sweepLimit = 10;
 /** About two seconds, all waits together. */
 const lockedAttempts = 50;
 
-/** Names new parts for a value of this size. */
 export function nameParts(size: number): Parts {
   return { id: crypto.randomUUID(), count: Math.ceil(size / partBytes) };
 }
@@ -45,7 +42,6 @@ export async function markParts(kv: Deno.Kv, parts: readonly Parts[], startedAt:
   return { key, startedAt, versionstamp };
 }
 
-/** A key for a note that sorts by its time. */
 export function markerKey(time: number): Deno.KvKey {
   return [root, 'unnamed', time, crypto.randomUUID()];
 }

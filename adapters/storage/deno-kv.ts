@@ -187,10 +187,8 @@ async function toEntry(kv: Deno.Kv, { value: head, versionstamp }: Deno.KvEntry<
   return { key: head.key, value: decodeValue(bytes), version: versionOf(head, versionstamp) };
 }
 
-/** Runs a call when all earlier calls about any of its keys have ended. */
 type KeyQueue = <Result>(keys: readonly string[], call: () => Promise<Result>) => Promise<Result>;
 
-/** Creates a queue. No call waits for a later one, so there is no deadlock. */
 function createKeyQueue(): KeyQueue {
   const last = new Map<string, Promise<unknown>>();
   return async (keys, call) => {

@@ -5,7 +5,6 @@ import type { CommitResult, Entry } from '../../src/contracts/storage.ts';
 import { findConflicts, type PreparedChange } from './changes.ts';
 import { decodeStructured } from './structured-codec.ts';
 
-/** What a cell of a row holds. */
 type SqliteValue = ArrayBuffer | string | number | null;
 
 /** The part of `state.storage` of a Durable Object that the storage uses. */
@@ -16,7 +15,6 @@ export interface DurableObjectDatabase {
   transactionSync<T>(work: () => T): T;
 }
 
-/** Reads and writes of one table. */
 export interface Rows {
   get(key: Uint8Array<ArrayBuffer>, time: number): Entry | undefined;
   list(lower: Uint8Array<ArrayBuffer>, upper: Uint8Array<ArrayBuffer>, limits: ListLimits): Entry[];
@@ -49,7 +47,6 @@ interface Table extends Pick<DurableObjectDatabase, 'sql'> {
   readonly name: string;
 }
 
-/** Opens the table, and creates it where it is missing. */
 export function openRows({ sql }: DurableObjectDatabase, name: string): Rows {
   sql.exec(`create table if not exists ${name} (
     key blob, part integer, name text, version text, expires_at real, parts integer, value blob, primary key (key, part))`);

@@ -21,7 +21,6 @@ export interface DurableObjectStorageOptions {
   readonly now?: () => number;
 }
 
-/** The most bytes of an encoded value. */
 const maxValueBytes = 4 * 1024 * 1024;
 
 /**

@@ -17,14 +17,12 @@ export interface EtcdClientOptions {
   readonly fetch?: typeof fetch;
 }
 
-/** A key and its value, as etcd answers them. */
 export interface EtcdPair {
   readonly key: string;
   readonly value?: string;
   readonly mod_revision: string;
 }
 
-/** What etcd answers to the calls of the storage; which fields it has depends on the call. */
 export interface EtcdAnswer {
   readonly header?: { readonly revision?: string };
   readonly kvs?: readonly EtcdPair[];
@@ -35,7 +33,6 @@ export interface EtcdAnswer {
   readonly token?: string;
 }
 
-/** What one message of a watch says. */
 export interface EtcdNotice {
   readonly created?: boolean;
   readonly canceled?: boolean;

@@ -17,7 +17,6 @@ export interface StorageFormat {
   readonly upgrade: (entry: Pick<Entry, 'key' | 'value'>, from: number) => unknown;
 }
 
-/** A row of the object store, under the encoded key. */
 export interface Row extends Entry {
   /** Indexed, so that expired rows are found without reading any; absent in rows that stay. */
   readonly expiresAt?: number;
@@ -111,7 +110,6 @@ function upgradeRows(store: IDBObjectStore, { upgrade }: StorageFormat, from: nu
 
 export type UseStore = <T>(mode: IDBTransactionMode, callback: (store: IDBObjectStore) => Promise<T>) => Promise<T>;
 
-/** Lends an object store over a connection that may have been lost. */
 export function useStore(connection: Connection<IDBDatabase>, name: string): UseStore {
   return async (mode, callback) => {
     try {

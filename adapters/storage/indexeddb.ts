@@ -21,7 +21,6 @@ import { createNews, type News } from './news.ts';
 export type { StorageFormat } from './indexeddb-database.ts';
 export type { ClosableStorage, Watchable } from '../../src/contracts/storage.ts';
 
-/** Options of {@link indexedDbStorage}. */
 interface IndexedDbStorageOptions {
   /** The database. Two names never see each other. */
   readonly name: string;

@@ -18,7 +18,6 @@ import { storageClosed, storageFull } from './unavailable.ts';
 
 export type { ClosableStorage, Watchable } from '../../src/contracts/storage.ts';
 
-/** Options of {@link memoryStorage}. */
 interface MemoryStorageOptions {
   /** Milliseconds since 1970; the clock of the platform when absent. */
   readonly now?: () => number;
@@ -30,7 +29,6 @@ interface Row extends Entry {
   readonly expiresAt: number | undefined;
 }
 
-/** The rows by encoded key, and these keys in their order. */
 interface Table {
   readonly rows: Map<string, Row>;
   readonly order: SortedIds;
@@ -181,7 +179,6 @@ interface SortedIds {
   between(lower: string, upper: string): Iterable<string>;
 }
 
-/** Creates an empty set. */
 function createSortedIds(): SortedIds {
   const blocks: string[][] = [];
   return {

@@ -1,6 +1,5 @@
 /** Notifies watchers of commits in this process. */
 
-/** Watchers by the keys that they watch. */
 export interface News {
   /** Calls back after a commit has touched any of these encoded keys, until the signal aborts. */
   watch(ids: readonly string[], options: { readonly signal: AbortSignal; readonly onNews: () => void }): void;
@@ -10,7 +9,6 @@ export interface News {
   emitAll(): void;
 }
 
-/** Creates news without watchers. Callbacks run after the commit has resolved. */
 export function createNews(): News {
   const watchers = new Map<string, Set<() => void>>();
   return {

@@ -57,7 +57,6 @@ export function givenClient(sql: Sql): PostgresClients {
   return { given: sql, isPooled: false, connect: (options) => (Object.assign(sql.options, options), sql) };
 }
 
-/** A client, and whether it has lost a connection. */
 export interface PostgresClient {
   readonly sql: Sql;
   readonly isLost: boolean;

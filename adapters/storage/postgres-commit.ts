@@ -12,7 +12,6 @@ import { encodeValue } from './value-codec.ts';
 /** How many expired rows a commit removes at most: as many as it has changes at most. */
 const purgeLimit = 100;
 
-/** A commit as the database takes it. */
 export interface PostgresDraft {
   readonly changes: readonly PreparedChange[];
   readonly input: string;

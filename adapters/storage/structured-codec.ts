@@ -46,7 +46,6 @@ export function encodeStructured(value: unknown): Uint8Array<ArrayBuffer> {
   return join(JSON.stringify({ nodes, sizes: buffers.map(({ byteLength }) => byteLength) }), buffers);
 }
 
-/** Decodes the bytes of {@link encodeStructured}. */
 export function decodeStructured(bytes: Uint8Array<ArrayBuffer>): unknown {
   const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0);
   const head = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length))) as Head; // safe: as encoded
@@ -86,7 +85,6 @@ function join(head: string, buffers: readonly ArrayBuffer[]): Uint8Array<ArrayBu
   return bytes;
 }
 
-/** Lists a value and all values in it, each object once. The value itself is the first. */
 function nodesOf(root: unknown, buffers: ArrayBuffer[]): readonly Node[] {
   const nodes: Node[] = [];
   const places = new Map<object, number>();
@@ -195,7 +193,6 @@ function emptyOf(node: Node, read: Read, buffers: readonly ArrayBuffer[]): unkno
   }
 }
 
-/** Adds what is in a value. */
 function fill(target: unknown, node: Node, read: Read): void {
   if (node[0] === 'error') {
     if (node[3] !== null) define(target, 'stack', node[3]);

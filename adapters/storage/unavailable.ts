@@ -2,12 +2,10 @@
 
 import { PinnaceError } from '../../src/base/errors.ts';
 
-/** The error of a call after `close`. */
 export function storageClosed(): PinnaceError {
   return unavailable('storage_closed', 'Cannot use the store: it is closed; open a new one', { retryable: false });
 }
 
-/** The error of a store that has no room left. Trying again does not help. */
 export function storageFull(message: string, cause?: unknown): PinnaceError {
   return unavailable('storage_full', message, { retryable: false, cause });
 }
@@ -17,7 +15,6 @@ export function storageNewer(message: string, cause?: unknown): PinnaceError {
   return unavailable('storage_newer', message, { retryable: false, cause });
 }
 
-/** The error of a store that is out of reach. */
 export function storageBlocked(
   message: string,
   options: { readonly retryable?: boolean; readonly cause?: unknown } = {},

@@ -3,7 +3,6 @@
 import { wrongArgument } from '../../src/base/check-options.ts';
 import { scopes } from '../../src/base/principal.ts';
 
-/** Checks that there is each of the scopes. @throws PinnaceError `invalid_argument`. */
 export function checkScopes(action: string, given: readonly string[]): void {
   const known: readonly string[] = scopes;
   const unknown = given.find((scope) => !known.includes(scope));
@@ -11,7 +10,6 @@ export function checkScopes(action: string, given: readonly string[]): void {
   throw wrongArgument(action, 'scopes', `there is no scope "${unknown}"; there are ${known.join(', ')}`);
 }
 
-/** Checks that the agents are `"*"` or ids. @throws PinnaceError `invalid_argument`. */
 export function checkAgents(action: string, agents: unknown): void {
   if (agents !== '*' && !Array.isArray(agents)) {
     throw wrongArgument(action, 'agents', '"agents" must be "*" or an array of ids');

@@ -46,7 +46,6 @@ interface Wire {
   readFile(id: string): Promise<Answer<StoredBlob>>;
 }
 
-/** A runtime, with what it has of the operations that a page calls. */
 type ExposedRuntime =
   & Runtime
   & Partial<

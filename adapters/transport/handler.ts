@@ -176,7 +176,6 @@ function requireWebRequest(request: Partial<Request>, response: unknown): void {
   throw wrongArgument('handle the request', 'request', why);
 }
 
-/** Creates the app: the middleware of all routes, then what the endpoint serves. */
 export function createApp(
   runtime: HostedRuntime,
   { intake, ...options }: HandlerOptions & { readonly intake: BodyIntake },

@@ -174,7 +174,6 @@ export interface TreeResourcesOptions {
   readonly id?: string;
 }
 
-/** The most children that the contents of a node name. */
 const maxChildren = 1000;
 
 /**
@@ -237,7 +236,6 @@ export function treeResources(options: TreeResourcesOptions): McpResources {
   };
 }
 
-/** Returns ids in pre-order. */
 function idsOf(
   tree: Tree,
   { from = 0, limit, prefix = '' }: { readonly from?: number; readonly limit: number; readonly prefix?: string },

@@ -108,7 +108,6 @@ async function unchanged(called: ReturnType<Session['call']>): ReturnType<Sessio
   return { ...await called, changed: false };
 }
 
-/** Returns a function that runs tasks one after another. */
 function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {

@@ -39,7 +39,6 @@ export type ServedRooms =
   & Pick<HostedRuntime, keyof Operations['runtime']>
   & { readonly [R in Exclude<Room, 'runtime'>]?: Pick<HostedRuntime[R], keyof Operations[R] & keyof HostedRuntime[R]> };
 
-/** The errors of a runtime without the room. */
 const absent: Readonly<Record<Room, readonly [code: 'unavailable' | 'not_found', message: string]>> = {
   runtime: ['unavailable', 'Cannot call the runtime'],
   inbox: ['unavailable', 'Cannot read the inbox: the runtime has none'],

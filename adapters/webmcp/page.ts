@@ -9,7 +9,6 @@ import { type AgentTool, type AgentToolAnswer, readCall } from './protocol.ts';
 
 export { type ListedPageTool, type ModelContext, modelContext, type PageToolDefinition } from './model-context.ts';
 
-/** The longest text of one result, in UTF-16 code units. */
 const mostText = 1_000_000;
 /** How long a person may take to decide on a call. */
 const decideMs = 60_000;
@@ -152,7 +151,6 @@ async function answer(name: string, input: unknown, { worker, confirm, signal }:
   return second.ok ? second.output : { error: second.error };
 }
 
-/** Whether no person can see the page. */
 function isHidden(): boolean {
   const { document } = globalThis as { readonly document?: { readonly visibilityState: string } };
   return document?.visibilityState === 'hidden';

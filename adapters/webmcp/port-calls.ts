@@ -10,19 +10,16 @@ type Said =
   | { readonly type: 'error'; readonly id: number; readonly error: ErrorData }
   | { readonly type: 'changed' };
 
-/** Answers requests. */
 export type Handlers = Readonly<
   Record<string, (params: unknown, options: { readonly signal: AbortSignal }) => Promise<unknown>>
 >;
 
-/** The end of a port that answers. */
 export interface PortServer {
   /** Reports that the list has changed. */
   changed(): void;
   close(): void;
 }
 
-/** The end of a port that asks. */
 export interface PortCaller {
   /**
    * Rejects with the error of the other end, the reason of the signal, or `unavailable`: `page_gone` when the port closes during the
@@ -32,7 +29,6 @@ export interface PortCaller {
   close(): void;
 }
 
-/** Answers the requests of the other end until the port closes. */
 export function answerPort(port: MessagePort, handlers: Handlers): PortServer {
   const running = new Map<number, AbortController>();
   const say = (message: Said): void => port.postMessage(message);

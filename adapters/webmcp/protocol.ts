@@ -10,7 +10,6 @@ export interface AskedCall {
   readonly approved?: boolean;
 }
 
-/** Reads a call from the other end. */
 export function readCall(params: unknown): AskedCall {
   const { name, input, approved } = asRecord(params);
   if (typeof name !== 'string') throw new PinnaceError('invalid_argument', 'Cannot call the tool: its name is missing');

@@ -68,7 +68,6 @@ export interface Wanted {
   readonly call: GroundingCallOptions;
 }
 
-/** The tenant whose data a call is about. */
 export function tenantOf({ principal }: GroundingCallOptions): string {
   return principal?.tenant ?? 'local';
 }

@@ -19,7 +19,6 @@ export interface Calibration {
 /** The fewest judged hits that a fit is worth something with. */
 const fewestJudged = 200;
 
-/** Returns the confidence by the fitted map. */
 export function calibrated(confidence: number, { slope, offset }: Pick<Calibration, 'slope' | 'offset'>): number {
   return sigmoid(slope * logit(confidence) + offset);
 }
@@ -115,7 +114,6 @@ function newtonStep(points: readonly Point[], { slope, offset }: Line): Line {
   return { slope: (bb * a - ab * b) / determinant, offset: (aa * b - ab * a) / determinant };
 }
 
-/** Returns a number between 0 and 1, and its inverse the log-odds. */
 export function sigmoid(x: number): number {
   return 1 / (1 + Math.exp(-x));
 }

@@ -12,7 +12,6 @@ import { createReport, type OnError } from '../events/report.ts';
 import { type InnerFacts, type Span, type SpanEvent, statusOfError, within } from '../events/span.ts';
 import { ForgetInput, type GroundingAnswer, RememberInput, type RetrieveInput, RetrieveRequest } from './request.ts';
 
-/** Loads what answers questions. */
 export const load = /* @__PURE__ */ loadOnce(() => import('./retrieve.ts'));
 
 /** What grounding is composed of. */
@@ -173,7 +172,6 @@ function writable(byId: ReadonlyMap<string, GroundingSource>, id: string): Writa
   throw new PinnaceError(source ? 'invalid_argument' : 'not_found', `Cannot write to the data source "${id}": ${why}`);
 }
 
-/** Whether a source can be written. */
 export function isWritable(source: GroundingSource): source is WritableGroundingSource {
   return 'remember' in source && 'forget' in source;
 }
@@ -242,7 +240,6 @@ export interface RetrievalRecord {
   readonly hits: readonly Citation[];
 }
 
-/** What answers are made with. */
 export interface RetrieveOptions extends AccessHooks {
   /** What each source counts for in the common order, by id; the `quality` of the source when absent. */
   readonly weights?: Readonly<Record<string, number>>;

@@ -3,7 +3,6 @@
 import type { GroundingKind, SourceHit } from '../contracts/grounding-source.ts';
 import type { GroundingHit } from './request.ts';
 
-/** The hits of one source, the best first. */
 export interface SourceHits {
   readonly dataSourceId: string;
   readonly kind: GroundingKind;
@@ -26,7 +25,6 @@ interface Entry {
   readonly points: number;
 }
 
-/** What several sources gave of one thing. */
 interface Group {
   readonly best: Entry;
   readonly points: number;

@@ -12,7 +12,6 @@ import { citationsOf } from './context.ts';
 import { fuse, type SourceHits } from './fuse.ts';
 import type { GroundingAnswer, GroundingHit, RetrieveRequest, SourceReport } from './request.ts';
 
-/** How sources are queried, and for which caller. */
 interface Circumstances extends RetrieveOptions {
   readonly call: GroundingCallOptions;
 }
@@ -173,7 +172,6 @@ export async function querySource(
   }
 }
 
-/** The report of a source that there is not. */
 export function unknownSource(dataSourceId: string): SourceAnswer {
   const error = new PinnaceError('not_found', `Cannot ask the data source "${dataSourceId}": there is none of this id`);
   return { hits: [], report: { dataSourceId, ...failed(error), tookMs: 0 } };

@@ -36,7 +36,6 @@ import {
 import { isLocalServer, type LiveApp, readApp, readMetadata } from './read-apps.ts';
 import { inListOrder } from './sign-in-records.ts';
 
-/** An offer that was looked at. */
 export interface Candidate {
   readonly tools: readonly OfferedTool[];
   readonly removed: readonly string[];
@@ -154,7 +153,6 @@ function toPinned({ definition, fingerprint, effect }: OfferedTool): unknown {
   return { definition: asRecord(definition), fingerprint, status, ...(effect !== undefined && { effect }) };
 }
 
-/** Prompts, resources and templates that were looked at. */
 interface ContentCandidate {
   /** `undefined` where there is nothing, now or in the pin. */
   readonly offer: McpContentOffer | undefined;
@@ -165,10 +163,8 @@ interface ContentCandidate {
     readonly (readonly [kind: McpContentKind, ...(readonly [id: string, fingerprint: string])[]])[];
 }
 
-/** The most definitions of a kind that an answer shows. */
 const maxShown = 2000;
 
-/** Looks at what a server lists. */
 async function toContentCandidate(
   lists: OfferedLists,
   { pinned, leaveOut, others }: {
@@ -266,11 +262,9 @@ function toPinnedContent({ definition, fingerprint = '' }: OfferedContent): Pinn
 /** The apps of an offer, by their addresses: as they are, or why they cannot be used. */
 export type OfferedApps = ReadonlyMap<string, LiveApp | Remark>;
 
-/** The most apps of a server. */
 const maxApps = 32;
 const timeoutMs = 30_000;
 
-/** Reads the apps that the tools name, where the record of the server wants apps. */
 export async function readApps(
   connection: McpConnection,
   { server, tools, resources, signal }: {

@@ -45,7 +45,6 @@ export function checkName(name: string, alias: string): readonly Remark[] {
   ];
 }
 
-/** Whether a tool can be called by this name. */
 export function isToolName(name: string): boolean {
   return /^[A-Za-z0-9_./-]{1,128}$/.test(name);
 }
@@ -70,7 +69,6 @@ export function checkFields(definition: Readonly<Record<string, unknown>>, origi
   ];
 }
 
-/** Whether a tool can only be called as a task. */
 export function needsTask(definition: Readonly<Record<string, unknown>>): boolean {
   return asRecord(definition['execution'])['taskSupport'] === 'required';
 }

@@ -24,7 +24,6 @@ export function checkCharacters(text: string, path: string): readonly Remark[] {
   ];
 }
 
-/** The tools that a text may be about. */
 interface KnownTools {
   /** The names of tools from elsewhere. */
   readonly others: ReadonlySet<string>;

@@ -10,14 +10,11 @@ import type {
 } from '../contracts/mcp/content.ts';
 import { checkCharacters } from './check-texts.ts';
 
-/** The most parts of a resource, messages of a prompt, and values of a completion. */
 const maxParts = 20;
 const maxMessages = 50;
 const maxValues = 100;
-/** The longest text of a resource and of a prompt, in UTF-16 code units. */
 const maxResourceText = 262_144;
 const maxPromptText = 65_536;
-/** The longest file of a resource, as base64. */
 const maxBase64 = 6_000_000;
 
 interface ShapeOptions {
@@ -63,7 +60,6 @@ export function toResourceContents(
   return { contents, ...((cut.isCut || given.length > maxParts) && { truncated: true as const }) };
 }
 
-/** Shapes the result of `prompts/get`. */
 export function toPromptMessages(
   result: Readonly<Record<string, unknown>>,
   redact: ShapeOptions['redact'],

@@ -42,7 +42,6 @@ const hidden = new RegExp(
   'gu',
 );
 
-/** Whether characters hide something. */
 export function hiddenCharacters(text: string): boolean {
   if (text.search(hidden) < 0) return false;
   const isRightToLeft = /[\u05d0-\u07ff\ufb1d-\ufdff\ufe70-\ufefc]/.test(text);
@@ -53,13 +52,11 @@ export function hiddenCharacters(text: string): boolean {
   return rest.search(hidden) >= 0;
 }
 
-/** Whether there are control characters besides tabs and line breaks. */
 export function controlCharacters(text: string): boolean {
   // oxlint-disable-next-line no-control-regex -- they are what is looked for
   return /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/.test(text);
 }
 
-/** Whether there are characters for private use, or half ones. */
 export function oddCharacters(text: string): boolean {
   return /\p{Co}/u.test(text) || !text.isWellFormed();
 }
@@ -72,7 +69,6 @@ const lookalikes: Readonly<Record<string, string>> = Object.fromEntries(
     .map(([pair]) => Array.from(pair) as [string, string]),
 );
 
-/** Whether a word mixes Latin letters with look-alikes of other scripts. */
 export function mixesScripts(text: string): boolean {
   const words = text.normalize('NFKC').match(/\p{L}{3,}/gu) ?? [];
   return words.some((word) => /[a-z]/i.test(word) && Array.from(word).some((letter) => letter in lookalikes));

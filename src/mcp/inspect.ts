@@ -18,7 +18,6 @@ import { readTemplate } from './content-results.ts';
 import { error, readDefinition, type Remark, warning } from './pinned-tools.ts';
 import { contentLabel, itemId } from './pins.ts';
 
-/** What the checks know besides. */
 export interface InspectContext {
   readonly alias: string;
   readonly url: string;
@@ -45,7 +44,6 @@ const maxToolLength = 262_144;
 const longTool = 65_536;
 const maxFindings = 500;
 
-/** Checks everything that a server offers. */
 export function inspect(
   { tools, instructions, serverInfo }: {
     readonly tools: readonly unknown[];
@@ -146,7 +144,6 @@ function checkServer(
   ];
 }
 
-/** A definition that was looked at. */
 export interface InspectedContent {
   readonly id: string;
   readonly label: string;
@@ -154,7 +151,6 @@ export interface InspectedContent {
   readonly canOffer: boolean;
 }
 
-/** What was found of one kind. */
 interface ContentInspection {
   readonly items: readonly InspectedContent[];
   readonly findings: readonly McpFinding[];

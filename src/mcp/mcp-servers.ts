@@ -45,12 +45,10 @@ export interface McpServersOptions {
   readonly onWritten: (server: Pick<McpServer, 'id' | 'tenant'>) => void | Promise<void>;
 }
 
-/** A tool of a pin, with its code where there is a connector. */
 export interface KnownMcpTool extends PinnedDefinition {
   readonly tool?: Tool;
 }
 
-/** The MCP servers of a runtime. */
 export interface McpServers {
   /** The server with what has drifted marked as such. The same object for as long as nothing changes. */
   current(server: McpServer): McpServer;

@@ -21,7 +21,6 @@ import type { AskingTool } from './questions.ts';
 import type { McpSession, ServerAccess } from './run-session.ts';
 import { noSignIn } from './sign-in-failures.ts';
 
-/** What MCP tools work with. */
 export interface McpToolOptions {
   readonly watch: PinWatch;
   /** Opens the connections of a run. */
@@ -325,7 +324,6 @@ interface McpToolOutput {
   readonly truncated?: true;
 }
 
-/** One block of a result. */
 type McpContent =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'link'; readonly uri: string; readonly name?: string }

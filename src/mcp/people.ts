@@ -31,7 +31,6 @@ import { authorizationFor, createSignIns, wantedSignIn } from './sign-in-flow.ts
 import { type LookAtAuth, lookAtAuth, type LookedAtAuth } from './sign-in-grants.ts';
 import { createSeals, readContinuation, type SignInContext, signInInteraction } from './sign-in-records.ts';
 
-/** What is needed of people is kept with. */
 interface McpPeopleOptions {
   readonly catalog: Catalog;
   readonly storage: Storage;
@@ -45,7 +44,6 @@ interface McpPeopleOptions {
   readonly now: () => number;
 }
 
-/** A call of a tool, as far as people matter to it. */
 interface PeopleCall {
   readonly server: McpServer;
   readonly principal: Principal;
@@ -54,7 +52,6 @@ interface PeopleCall {
   readonly interruptionId: string | undefined;
 }
 
-/** What MCP servers need of people. */
 export interface McpPeople {
   readonly signIns: McpSignIns;
   authorization(call: Omit<PeopleCall, 'interruptionId'>): McpAuthorization;

@@ -18,14 +18,12 @@ import {
   withDrifted,
 } from './pins.ts';
 
-/** What a server lists now. */
 export interface LiveList {
   readonly items: readonly unknown[];
   /** With the list of tools. */
   readonly instructions?: string | undefined;
 }
 
-/** How one list differs from its pin. */
 export interface Drift {
   readonly kind: PinnedKind;
   readonly changes: readonly ItemChange[];
@@ -34,7 +32,6 @@ export interface Drift {
   readonly instructionsChanged: boolean;
 }
 
-/** What the watch goes by. */
 export interface PinWatchOptions {
   /** How long a comparison is good for. */
   readonly ttlMs: number;
@@ -43,7 +40,6 @@ export interface PinWatchOptions {
   readonly onDrift: (server: McpServer, drift: Drift) => Promise<void>;
 }
 
-/** What is known of one list of a server as it was approved. */
 interface ListState {
   comparedAt: number | undefined;
   comparing: Promise<void> | undefined;
@@ -176,7 +172,6 @@ export class PinWatch {
 
 const approvals = new WeakMap<McpServer, string>();
 
-/** One text for each approval of a server. */
 function approvalOf(server: McpServer): string {
   const { tenant = null, id, url, validatedAt, pinned } = server;
   const counts = [pinned?.prompts, pinned?.resources, pinned?.templates].map((items) => items?.length ?? 0);
@@ -186,7 +181,6 @@ function approvalOf(server: McpServer): string {
   return key;
 }
 
-/** Where drift is emitted and stored. */
 export interface DriftRecordOptions {
   readonly catalog: Catalog;
   readonly emit: Emit;

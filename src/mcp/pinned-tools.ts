@@ -15,7 +15,6 @@ import {
 import { createMatcher } from '../permission/regex/matcher.ts';
 import { fingerprintOf } from './pins.ts';
 
-/** A tool of a pin, as the tool set of an agent takes it. */
 export interface PinnedDefinition {
   readonly definition: ToolDefinition;
   readonly pinned: PinnedTool;
@@ -258,12 +257,10 @@ function isCheckable(pattern: string, path: string, remarks: Remark[]): boolean 
 /** A finding before it is known whose it is. */
 export type Remark = Omit<McpFinding, 'tool'>;
 
-/** Something that blocks. */
 export function error(rule: string, message: string, path = ''): Remark {
   return remark('error', { rule, message, path });
 }
 
-/** Something that a person should look at. */
 export function warning(rule: string, message: string, path = ''): Remark {
   return remark('warning', { rule, message, path });
 }

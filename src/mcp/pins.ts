@@ -18,7 +18,6 @@ import type { McpContentKind } from '../contracts/mcp/mcp-connector.ts';
 export type ListKind = 'tools' | McpContentKind;
 export type PinnedKind = ListKind | 'apps';
 
-/** The kinds of what a server lists besides tools. */
 export const contentKinds = ['prompts', 'resources', 'templates'] as const satisfies readonly McpContentKind[];
 
 const kinds = {
@@ -54,12 +53,10 @@ export function pinnedId(kind: PinnedKind, item: PinnedItem): string {
   return 'uri' in item ? item.uri : itemId(kind as ListKind, item.definition) ?? ''; // safe: only apps have no definition
 }
 
-/** What a server lists besides tools; a kind whose list cannot be read is `undefined`. */
 export type OfferedLists = {
   readonly [Kind in McpContentKind]: { readonly items: readonly unknown[]; readonly isCut: boolean } | undefined;
 };
 
-/** How one item differs from its pin. */
 export interface ItemChange {
   readonly id: string;
   readonly kind: 'changed' | 'removed' | 'added';
@@ -69,7 +66,6 @@ export interface ItemChange {
   readonly new?: string;
 }
 
-/** Compares what a server lists with what was approved. */
 export async function compareWithPin(
   pin: McpPin,
   kind: ListKind,

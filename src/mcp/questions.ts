@@ -30,7 +30,6 @@ export interface AskingTool {
   readonly input: unknown;
 }
 
-/** Where questions are stored. */
 export interface QuestionContext {
   readonly storage: Storage;
   readonly seals: (tenant: string) => Seals;
@@ -59,7 +58,6 @@ interface Question extends McpInputRequired {
   readonly asks: readonly Ask[];
 }
 
-/** The most rounds of questions during one call. */
 const maxRounds = 5;
 
 /** Returns the interruption that asks. @throws PinnaceError as `readAsks`, and `budget_exceeded` after five rounds. */
@@ -113,7 +111,6 @@ export async function storeAnswers(
   if (!(await context.storage.commit([{ ...change, ifVersion: version }, answered])).ok) throw answeredAlready();
 }
 
-/** Whether a person has answered. */
 async function isAnswered(id: string, { storage }: QuestionContext): Promise<boolean> {
   const record = (await storage.get(continuationKey(id)))?.value as QuestionRecord | undefined; // only this room writes it
   return record?.sealedAnswers !== undefined;
@@ -265,7 +262,6 @@ interface Limited {
   readonly now: () => number;
 }
 
-/** The most requests for further rights at one server. */
 const maxStepUps = 3;
 const stepUpMs = 3_600_000;
 const maxTries = 10;
@@ -292,7 +288,6 @@ export async function countStepUp(
   throw tooManyStepUps(1000);
 }
 
-/** The most questions that wait for one person. */
 const maxPending = 50;
 
 /** The key under which a question counts for its person until it is answered or expires. */

@@ -7,14 +7,12 @@ import type { McpAppCsp } from '../base/schema.ts';
 import { fromBase64 } from '../base/base64.ts';
 import { error, type Remark } from './pinned-tools.ts';
 
-/** An app as its server has it now. */
 export interface LiveApp extends AppMetadata {
   readonly html: string;
   readonly bytes: number;
   readonly sha256: string;
 }
 
-/** The longest HTML of an app, in bytes. */
 const maxAppBytes = 524_288;
 
 /**

@@ -6,7 +6,6 @@ import { checkData } from '../base/json.ts';
 import type { JsonSchema } from '../base/schema.ts';
 import { compileJsonSchema } from '../tools/json-schema/json-schema.ts';
 
-/** One question, as a person sees it. */
 export type Ask =
   | { readonly key: string; readonly mode: 'form'; readonly message: string; readonly schema: JsonSchema }
   | {
@@ -124,7 +123,6 @@ const secretPhrases = [
   'recovery code',
 ];
 
-/** Returns the check of a form's answer. */
 export function compile(schema: unknown): ReturnType<typeof compileJsonSchema> {
   try {
     return compileJsonSchema(schema as JsonSchema);
@@ -133,7 +131,6 @@ export function compile(schema: unknown): ReturnType<typeof compileJsonSchema> {
   }
 }
 
-/** The error of a question that no person is asked. */
 function invalidQuestion(why: string): PinnaceError {
   return new PinnaceError('unavailable', `Cannot answer the MCP server: ${why}`, {
     retryable: false,

@@ -50,7 +50,6 @@ interface ContentReaderOptions {
   readonly timeoutMs: number;
 }
 
-/** Creates a reader without connections. */
 function createContentReader(options: ContentReaderOptions): ContentReader {
   const { watch, session, people, timeoutMs } = options;
   return {
@@ -202,7 +201,6 @@ function isSelected({ allow, mask = [] }: McpSelection, label: string): boolean 
   return (allow === undefined || matchesAny(allow, label)) && !matchesAny(mask, label);
 }
 
-/** Whether a mask of the agent covers it. */
 function isMasked({ mask = [] }: McpSelection, label: string): boolean {
   return matchesAny(mask, label);
 }

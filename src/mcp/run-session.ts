@@ -80,7 +80,6 @@ export function openSession({ connector, onListChanged, logOf }: McpSessionOptio
 /** The longest text that is reported, in UTF-16 code units. */
 const maxLength = 2000;
 
-/** A log message of a server, as `onError` receives it. */
 class McpServerLog extends Error {
   override readonly name = 'McpServerLog';
 }

@@ -2,7 +2,6 @@
 
 import { PinnaceError } from '../base/errors.ts';
 
-/** The error of a server whose sign-in has not been approved. */
 export function notApproved(): PinnaceError {
   return new PinnaceError(
     'conflict',
@@ -11,7 +10,6 @@ export function notApproved(): PinnaceError {
   );
 }
 
-/** The error of metadata that is not what was approved. */
 export function authChanged(): PinnaceError {
   return new PinnaceError(
     'conflict',
@@ -39,7 +37,6 @@ export function otherPerson(): PinnaceError {
   });
 }
 
-/** The error of a call without a sign-in. */
 export function signInRequired(alias: string): PinnaceError {
   return new PinnaceError('approval_required', `Cannot use MCP server "${alias}": sign in to it first`, {
     details: { reason: 'mcp_sign_in_required' },
@@ -50,7 +47,6 @@ export function isSignInRequired(error: unknown): boolean {
   return error instanceof PinnaceError && error.details?.['reason'] === 'mcp_sign_in_required';
 }
 
-/** Whether the authorization server no longer knows the client. */
 export function isClientUnknown(error: unknown): boolean {
   return ['invalid_client', 'unauthorized_client'].includes(oauthErrorOf(error));
 }

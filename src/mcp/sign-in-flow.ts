@@ -55,7 +55,6 @@ import {
   type WantedSignIn,
 } from './sign-in-records.ts';
 
-/** Where servers and sign-ins are. */
 interface CreateSignInsOptions {
   readonly catalog: Catalog;
   readonly storage: Storage;
@@ -199,7 +198,6 @@ function wordsOf(scope: string | undefined): readonly string[] {
   return (scope ?? '').split(/\s+/).filter((word) => word !== '');
 }
 
-/** A finished sign-in, and the interruption that asked for it. */
 interface FinishedSignIn {
   readonly serverId: string;
   readonly interruptionId: string | undefined;
@@ -269,7 +267,6 @@ async function revokeGrant(of: GrantOf, context: SignInContext): Promise<void> {
   await context.oauth.revoke(pin, { client, token, signal: context.signal });
 }
 
-/** Whether the caller signs in for the whole tenant. */
 function isForTenant(server: McpServer, principal: Principal): boolean {
   return granteeOf(server, principal) === '*';
 }

@@ -228,7 +228,6 @@ function withRequested(auth: McpAuthPin, requested: readonly string[] | undefine
   return requested === undefined ? auth : { ...auth, requested: [...requested] };
 }
 
-/** The authorization server, and where people come back to. */
 interface ClientFor {
   readonly auth: McpAuth;
   readonly pin: McpAuthPin;

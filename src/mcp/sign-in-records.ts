@@ -14,7 +14,6 @@ import type { SecretSource } from '../contracts/egress.ts';
 import type { Storage } from '../contracts/storage.ts';
 import { fromBase64, toBase64 } from '../base/base64.ts';
 
-/** Tokens for one server. */
 export interface GrantRecord {
   readonly issuer: string;
   readonly resource: string;
@@ -36,13 +35,11 @@ export interface GrantRecord {
   readonly lease?: { readonly id: string; readonly until: number };
 }
 
-/** The tokens of a grant, before they are sealed. */
 export interface SealedTokens {
   readonly access: string;
   readonly refresh?: string;
 }
 
-/** A sign-in that a person has started. */
 export interface SignInRecord {
   readonly tenant: string;
   readonly subject: string;
@@ -59,7 +56,6 @@ export interface SignInRecord {
   readonly sealed: Sealed;
 }
 
-/** A client that an authorization server has registered for a tenant. */
 export interface ClientRecord {
   readonly clientId: string;
   readonly authMethod?: string;
@@ -69,7 +65,6 @@ export interface ClientRecord {
   readonly opened?: { readonly at: number; readonly interruptionId?: string };
 }
 
-/** What a person saw when signing in. */
 export interface ConsentRecord {
   readonly issuer: string;
   readonly scope: string;
@@ -117,7 +112,6 @@ export async function pinDigest({ url, auth, pinned }: McpServer): Promise<strin
   );
 }
 
-/** A sealed value, as JSON. */
 export interface Sealed {
   /** The digest of the key, shortened. */
   readonly kid: string;
@@ -135,7 +129,6 @@ export interface Seals {
   open(sealed: Sealed, bound: readonly unknown[]): Promise<unknown>;
 }
 
-/** Where the key is, and for which tenant it is resolved. */
 interface SealsOptions {
   readonly secrets: SecretSource | undefined;
   /** 32 random bytes as base64url, bound to `code`. A new version seals; earlier ones still open. */
@@ -214,7 +207,6 @@ function unusableKey(id: string, why: string): PinnaceError {
   });
 }
 
-/** The ports, and the seals of a tenant. */
 export interface SignInContext {
   readonly oauth: McpSignIn;
   readonly storage: Storage;
@@ -235,7 +227,6 @@ export interface WantedSignIn {
   readonly isStepUp: boolean;
 }
 
-/** A sign-in that a call waits for. */
 interface SignInContinuation {
   readonly kind: 'sign_in';
   readonly runId: string;
@@ -261,7 +252,6 @@ export async function readContinuation(
   return value?.kind === 'sign_in' ? value as SignInContinuation : undefined; // safe: this module wrote it
 }
 
-/** Returns the interruption of a call that needs a sign-in. */
 export function signInInteraction(
   { server, principal, wanted: { scope, added, isStepUp } }: {
     readonly server: McpServer;
@@ -286,7 +276,6 @@ export function signInInteraction(
   };
 }
 
-/** The host of a URL, as people see it. */
 export function hostOf(url: string): string {
   return URL.parse(url)?.host ?? '';
 }

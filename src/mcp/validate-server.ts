@@ -25,7 +25,6 @@ import { noSignIn } from './sign-in-failures.ts';
 import type { Offered } from './sign-in-grants.ts';
 import { sharedRecord } from '../permission/ownership.ts';
 
-/** What a check works with. */
 interface ValidateOptions {
   readonly catalog: Catalog;
   readonly connector: McpConnector | undefined;

@@ -44,7 +44,6 @@ interface Item {
   readonly record: AnyRecord;
 }
 
-/** Returns the document of everything that is stored of the owner. */
 export async function exportCatalog(
   { storage, owner, now }: { readonly storage: Storage; readonly owner: Owner; readonly now: () => number },
 ): Promise<CatalogExport> {

@@ -9,7 +9,6 @@ import { type Author, differencesOf, type RegistryAction, type StoredEntry } fro
 import { headKey, historyKey, historyPart, type Owner, recordKey, removedKey, useKey } from './owner.ts';
 import { findRecord, type Use, usesOf } from './scan.ts';
 
-/** A record that a write has changed. */
 export interface Changed extends Use {
   readonly action: RegistryAction;
   readonly revision: number;
@@ -35,7 +34,6 @@ export interface Draft {
   changed(): readonly Changed[];
 }
 
-/** Who writes, and when. */
 export interface DraftOptions {
   readonly storage: Storage;
   readonly owner: Owner;
@@ -53,7 +51,6 @@ interface Touched extends Use {
   action: RegistryAction | undefined;
 }
 
-/** Gives an empty draft. */
 export function createDraft({ storage, owner, by, now }: DraftOptions): Draft {
   const touched = new Map<string, Touched>();
   const uses = new Map<string, Change>();

@@ -14,7 +14,6 @@ import {
 } from './record-kinds.ts';
 import type { Agent, Provider, ToolDefinition } from '../base/schema.ts';
 
-/** What a registry knows besides its records. */
 export interface KnownParts extends KnownCode {
   /** Ids of the composition's data sources in code. */
   readonly sources: ReadonlySet<string>;
@@ -25,7 +24,6 @@ export const nothingKnown: KnownParts = { handlers: new Set(), privateOrigins: [
 
 type AnyRecord = CatalogRecords[RecordKind];
 
-/** What the check looks at. */
 export interface FieldContext {
   readonly known: KnownParts;
   /** Gives a record as it will be when the write is done. */

@@ -13,7 +13,6 @@ export interface Author {
   readonly tenant?: string;
 }
 
-/** A kind of change. */
 export type RegistryAction = 'register' | 'update' | 'disable' | 'enable' | 'remove' | 'bind' | 'unbind' | 'import';
 
 /** One change of a record. */

@@ -8,7 +8,6 @@ import type { RecordKind } from './record-kinds.ts';
 /** A tenant, or `undefined` for the deployment, whose records are shared. */
 export type Owner = string | undefined;
 
-/** The requester of records. */
 export interface Access {
   /** The verified caller; without one, the code that composes the registry. */
   readonly principal?: Principal | undefined;

@@ -45,7 +45,6 @@ export interface CatalogInputs {
 /** A kind of record. */
 export type RecordKind = keyof CatalogRecords;
 
-/** What people call each kind. */
 export const kindNames: Readonly<Record<RecordKind, string>> = {
   agent: 'agent',
   provider: 'provider',
@@ -54,7 +53,6 @@ export const kindNames: Readonly<Record<RecordKind, string>> = {
   dataSource: 'data source',
 };
 
-/** What the records of each kind are called in paths, together. */
 export const collectionNames: Readonly<Record<RecordKind, string>> = {
   agent: 'agents',
   provider: 'providers',
@@ -146,10 +144,8 @@ export function toolIssues(tool: ToolDefinition, { handlers, privateOrigins }: K
 
 const Id = v.pipe(v.string(), v.minLength(1), v.maxLength(128));
 
-/** The `config` of a tool of type `agent`. */
 const AgentToolConfig = v.looseObject({ agentId: Id });
 
-/** The `config` of a tool of type `datastore`. */
 const DataStoreToolConfig = v.looseObject({ dataSourceId: Id });
 
 function handlerIssues({ config }: ToolDefinition, handlers: ReadonlySet<string>): readonly FieldIssue[] {

@@ -10,7 +10,6 @@ import type { Owner } from './owner.ts';
 import { type CatalogRecords, kindNames, type RecordKind } from './record-kinds.ts';
 import { scan, type ScanOptions } from './scan.ts';
 
-/** What the rules look at besides the record. */
 export interface RuleContext extends ScanOptions {
   /** Whose record it is: it may name the owner's records and the shared ones. */
   readonly owner: Owner;

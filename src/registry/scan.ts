@@ -113,13 +113,11 @@ export function usesOf({ entryTools, providerId, fallbacks = [], mcp, dataSource
   ];
 }
 
-/** Gives the agent with this tool among those that it names. */
 export function withTool(agent: Agent, toolId: string): Agent {
   if (agent.entryTools.includes(toolId)) return agent;
   return { ...agent, entryTools: [...agent.entryTools, toolId] };
 }
 
-/** Gives the agent without this tool among those that it names. */
 export function withoutTool(agent: Agent, toolId: string): Agent {
   return { ...agent, entryTools: agent.entryTools.filter((entry) => entry !== toolId) };
 }

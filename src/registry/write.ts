@@ -136,7 +136,6 @@ function refusedOf(intent: Intent, thrown: unknown) {
   return { ...factsOf(isUnknown ? { ...intent, id: '' } : intent), status, error };
 }
 
-/** How `put` writes. */
 export interface PutOptions extends WriteOptions {
   /** The revision that the record must have now; `null`: it must not exist; absent: no matter. */
   readonly ifRevision?: number | null | undefined;
@@ -185,7 +184,6 @@ export function unbound<Kind extends RecordKind>(record: CatalogRecords[Kind]): 
   return rest as typeof record; // safe: the field is optional
 }
 
-/** The error for an id that is not free. */
 export function taken(kind: RecordKind, id: string): PinnaceError {
   return new PinnaceError('conflict', `Cannot register ${kindNames[kind]} "${id}": the id is taken`, {
     retryable: false,

@@ -66,7 +66,6 @@ export function alternativesOf(
   return alternatives;
 }
 
-/** What a search adds up, by slot. */
 export interface Sums {
   readonly scores: Float64Array;
   /** The rarities of the words that the item says. */

@@ -22,7 +22,6 @@ export interface FieldRule {
   readonly lengthEffect: number;
 }
 
-/** How texts become terms. */
 export interface Reading {
   /** Visits the words of a text in order. */
   readonly visit: (text: string, visit: (word: string) => void) => void;

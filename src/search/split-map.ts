@@ -1,6 +1,5 @@
 /** A map by text that grows in small steps: a large `Map` moves all its entries at once, which takes 5 ms at 65,536 of them. */
 
-/** Entries by text, in no order. */
 export interface SplitMap<Value> {
   readonly size: number;
   get(key: string): Value | undefined;
@@ -16,7 +15,6 @@ const parts = 64;
 /** So many characters at the end of a key tell keys apart. */
 const readCharacters = 12;
 
-/** Creates an empty map. */
 export function createSplitMap<Value>(): SplitMap<Value> {
   const maps = Array.from({ length: parts }, () => new Map<string, Value>());
   const mapOf = (key: string): Map<string, Value> => maps[partOf(key)]!;

@@ -12,7 +12,6 @@ export interface KnownWord {
 /** More distinct words than a language has: further ones are not remembered, and found without slips. */
 const mostWords = 500_000;
 
-/** Words in lower case, and their terms. Nothing is removed. */
 export class Vocabulary {
   readonly numbers = new Map<string, number>();
   readonly terms: string[] = [];

@@ -29,7 +29,6 @@ export interface SimulatedClient<R extends SimulatedRuntime = SimulatedRuntime> 
   ) => Promise<SentRequest>;
 }
 
-/** A client, and what `simulate` observes of it. */
 export interface ObservedClient<R extends SimulatedRuntime> {
   readonly client: SimulatedClient<R>;
   readonly requests: SentRequest[];
@@ -141,7 +140,6 @@ export interface SentRequest {
   readonly error?: unknown;
 }
 
-/** What is observed while a scenario runs. */
 export interface Observed {
   phase: Phase;
   readonly calls: ExecutedCall[];
@@ -156,7 +154,6 @@ export interface Observed {
   connections: number;
 }
 
-/** Returns observations of nothing. */
 export function createObserved(): Observed {
   const counts = { streams: { count: 0 }, watchers: 0, connections: 0 };
   return { phase: 'first', calls: [], events: [], prompts: [], secrets: new Set(), storages: new Map(), ...counts };

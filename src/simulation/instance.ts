@@ -7,7 +7,6 @@ import type { VirtualTime } from './virtual-time.ts';
 /** A text that faults put into errors and answers, and that must come out nowhere. */
 export const canary = 'CANARY-fault-Hn54Yd20';
 
-/** An instance, as a scenario sees it. */
 export interface Instance extends StruckInstance {
   /** Every call of a port so far. */
   readonly steps: readonly string[];

@@ -21,7 +21,6 @@ interface CheckedScenario<W> {
   readonly principals: ReadonlyMap<string, Principal>;
 }
 
-/** Returns what is wrong. */
 export async function checkScenario<W>(given: CheckedScenario<W>): Promise<readonly string[]> {
   const { outcome, observed, storages, invariants } = given;
   const places = {

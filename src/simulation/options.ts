@@ -64,7 +64,6 @@ export interface Plan<W, R extends SimulatedRuntime> extends Required<Omit<Simul
   readonly signal: AbortSignal | undefined;
 }
 
-/** Checks options. @throws PinnaceError `invalid_argument`. */
 export function checkOptions(given: {
   readonly seeds: readonly number[];
   readonly faults: readonly Fault[];

@@ -106,7 +106,6 @@ function wrapModel(model: AnyLanguageModel, { instance: { call }, observed }: Po
   return wrapPort('model', model, { call: (_, __, work) => work(), special: { doStream: asked, doGenerate: asked } });
 }
 
-/** Whether a port has the methods of a storage. */
 function isStorage(port: object): port is Storage {
   return ['get', 'list', 'commit'].every((name) => typeof Reflect.get(port, name) === 'function');
 }
@@ -189,7 +188,6 @@ function count(
   });
 }
 
-/** What the ports of one instance share. */
 interface PortParts {
   readonly time: VirtualTime;
   readonly instance: Instance;

@@ -1,6 +1,5 @@
 /** Loads what the runtime loads on demand: a module that loads takes real time, and virtual time would pass meanwhile. */
 
-/** Resolves when all of it is loaded. */
 export async function preload(): Promise<void> {
   await Promise.all([
     import('../log/blobs.ts'),

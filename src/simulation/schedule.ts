@@ -29,7 +29,6 @@ export function chooseFaults(
   return chosen.filter(({ fault }, at) => chosen.findIndex((other) => other.fault === fault) === at);
 }
 
-/** The faults of one scenario, as its first instance meets them. */
 export interface Schedule {
   readonly strikeAt: (step: string) => FaultStrike | undefined;
   readonly struck: ReadonlySet<string>;

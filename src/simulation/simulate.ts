@@ -195,7 +195,6 @@ interface ScenarioGiven<W> {
   readonly reference: ScenarioOutcome<W> | undefined;
 }
 
-/** What a scenario did, and what is wrong with it. */
 interface ScenarioResult<W> {
   readonly outcome: ScenarioOutcome<W>;
   readonly problems: readonly string[];

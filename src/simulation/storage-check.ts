@@ -6,7 +6,6 @@ import type { Change, CommitResult, Entry, Storage } from '../contracts/storage.
 
 type ListOptions = Parameters<Storage['list']>[0];
 
-/** The check of one storage, for all instances that use it. */
 export interface StorageCheck {
   /** Rules that it has broken, each once. */
   readonly problems: ReadonlySet<string>;
@@ -17,7 +16,6 @@ export interface StorageCheck {
   checkUnknown(storage: Storage): Promise<void>;
 }
 
-/** Creates a check. All writes must go through it. */
 export function createStorageCheck(name: string, now: () => number): StorageCheck {
   const problems = new Set<string>();
   const broken = (what: string | undefined): void => void (what === undefined || problems.add(`${name} ${what}`));
@@ -113,7 +111,6 @@ function acknowledge(
   }
 }
 
-/** The histories, and the checks of reads against them. */
 interface Histories {
   /** Returns the number of the next start or end of an operation. */
   tick(): number;
@@ -129,7 +126,6 @@ interface Histories {
   missingProblem(options: ListOptions, entries: readonly Entry[], at: Interval): string | undefined;
 }
 
-/** Creates histories of nothing. */
 function createHistories(now: () => number): Histories {
   const histories = new Map<string, KeyState[]>();
   let ticks = 0;
@@ -163,7 +159,6 @@ function createHistories(now: () => number): Histories {
   };
 }
 
-/** An interval of operations: the numbers at which one started and ended. */
 interface Interval {
   readonly start: number;
   readonly end: number;
@@ -208,7 +203,6 @@ function changedState(
   };
 }
 
-/** Returns the state that a read has shown. */
 function readState(entry: Entry | undefined, start: number): KeyState {
   const facts = { from: start, until: Infinity, acknowledgedAt: start, expiresAt: Infinity, isChecked: false };
   return { text: entry && valueText(entry.value), version: entry?.version, ...facts };

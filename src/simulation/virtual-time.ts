@@ -252,13 +252,11 @@ function threadAnswers(isPassing: () => boolean): Answers {
   };
 }
 
-/** Functions of the platform that are replaced until they are restored. */
 interface Replacements {
   readonly replace: (owner: object, members: Readonly<Record<string, unknown>>) => void;
   restore(): void;
 }
 
-/** Creates an empty list of replacements. */
 function createReplacements(): Replacements {
   const undo: (() => void)[] = [];
   return {
@@ -326,7 +324,6 @@ function replaceCryptography({ replace }: Replacements, { hold }: Answers): void
   }
 }
 
-/** Turns until they are closed. */
 interface Turns {
   next(): Promise<void>;
   close(): void;

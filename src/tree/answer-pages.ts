@@ -20,7 +20,6 @@ export interface Step {
   end(next: Cursor | undefined): Output;
 }
 
-/** Which walk, and where its first page starts. */
 interface WalkOptions {
   readonly tool: string;
   /** All arguments but the page's token and size. */
@@ -181,7 +180,6 @@ interface PageRow {
   readonly payload: Payload;
 }
 
-/** The positions of a page's slots, and what to show of them. */
 export interface Page {
   readonly slots: readonly number[];
   readonly depths: readonly number[];

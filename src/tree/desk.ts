@@ -33,7 +33,6 @@ export type UnnumberedEntry = Omit<AuditEntry, 'seq'> & { seq: number };
 
 const maxEntries = 10_000;
 
-/** The latest entries of a tree. */
 export class AuditTrail {
   readonly #entries: AuditEntry[] = []; // a ring: entry `seq` is at `seq % maxEntries`
   #last = 0;

@@ -6,7 +6,6 @@ import { isLargerThan } from './answer-pages.ts';
 import { byteLength } from './properties.ts';
 import { maxNestedDepth } from './tool-spec.ts';
 
-/** One node of an import, not yet checked. */
 export interface ImportRow {
   /** Its position in the document, as a JSON pointer. */
   readonly path: string;
@@ -32,7 +31,6 @@ export interface ImportDocument {
   readonly unknown: readonly string[];
 }
 
-/** How much may be read. */
 interface ImportLimits {
   readonly importBytes: number;
   readonly maxNodes: number;

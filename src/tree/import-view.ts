@@ -189,7 +189,6 @@ function refusedView(issues: readonly ImportIssue[]): PinnaceError {
   });
 }
 
-/** What an import must meet. */
 interface ImportRules {
   readonly types: TypeRegistry;
   /** The payload types that the caller allows. */

@@ -19,7 +19,6 @@ export interface NodeRecord {
 
 const noPayload: Payload = Object.freeze({});
 
-/** The columns, by slot. */
 export class NodeStore {
   readonly ids: string[] = [];
   readonly payloads: Payload[] = [];
@@ -86,7 +85,6 @@ export class NodeStore {
   }
 }
 
-/** From node id to slot. */
 interface IdIndex {
   /** The slot, or -1. */
   find(nodeId: string): number;

@@ -142,7 +142,6 @@ export function isReserved(name: string): boolean {
   return reserved.has(name.toLowerCase());
 }
 
-/** The names from the payload down to a field. */
 type FieldPath = readonly string[];
 
 /** How many fields a refusal lists. */
@@ -211,10 +210,8 @@ export interface TreeRow {
   readonly payload: Payload;
 }
 
-/** The longest node id. */
 export const maxIdLength = 128;
 
-/** Whether a text can be a node's id. */
 export function isNodeId(nodeId: unknown): nodeId is string {
   return typeof nodeId === 'string' && nodeId.length > 0 && nodeId.length <= maxIdLength && nodeId.isWellFormed();
 }

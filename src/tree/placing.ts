@@ -29,7 +29,6 @@ export interface Place {
   readonly beforeId: string | null;
 }
 
-/** The slot's current position among its siblings. */
 export function placeOf({ store, sequence }: Structure, slot: number): Place {
   const { layout } = sequence;
   const cursor = sequence.find(slot)!;
@@ -117,14 +116,12 @@ export function resolve(structure: Structure, { parentId, beforeId }: Place): { 
   return { parent, at: cursorOf(structure, sibling) };
 }
 
-/** The slot of a node. @throws PinnaceError `not_found` */
 export function existing(structure: Structure, nodeId: string): number {
   const slot = slotOf(structure, nodeId);
   if (slot !== none) return slot;
   throw new PinnaceError('not_found', `Cannot find node "${nodeId}": the tree has no such node`);
 }
 
-/** An `invalid_argument` with a reason. */
 export function refused(message: string, reason: string): PinnaceError {
   return new PinnaceError('invalid_argument', message, { details: { reason } });
 }
@@ -303,7 +300,6 @@ function refusedPlace(message: string, reason: string): PinnaceError {
   return new PinnaceError('invalid_argument', message, { details: { reason } });
 }
 
-/** A page of places, and where the next one starts. */
 interface Places {
   readonly cursors: readonly Cursor[];
   readonly next: Cursor | undefined;

@@ -4,7 +4,6 @@ import { PinnaceError } from '../base/errors.ts';
 import { checkData, maxJsonDepth } from '../base/json.ts';
 import type { Payload } from './node-store.ts';
 
-/** The names from the payload down. */
 export type PropertyPath = readonly string[];
 
 const reservedNames = new Set(['__proto__', 'constructor', 'prototype']);
@@ -160,7 +159,6 @@ function cut(value: unknown, textBytes: number): unknown {
 
 const encoder = new TextEncoder();
 
-/** The length of a text in UTF-8. */
 export function byteLength(text: string): number {
   return isShortAscii(text) ? text.length : encoder.encode(text).length;
 }

@@ -125,7 +125,6 @@ const listChildren = toolSpec({
 
 export const readTools: readonly ToolSpec[] = [getNode, getView, listChildren];
 
-/** The number of rows that a call requests, within the limit. */
 function limitOf({ limits }: CallContext, asked = limits.pageSize): number {
   return Math.min(asked, limits.maxPageSize);
 }
@@ -182,7 +181,6 @@ function answerPage(
   return { ...output, ...(isCut && { truncated: 'bytes' }), ...step.end(isCut ? page(count).next : found.next) };
 }
 
-/** The tool that finds nodes. */
 export const searchTool: ToolSpec = toolSpec({
   name: 'search',
   description:

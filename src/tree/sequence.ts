@@ -5,7 +5,6 @@
 
 import { type NodeStore, none } from './node-store.ts';
 
-/** A run of nodes in pre-order. */
 export interface Block {
   readonly slots: Int32Array;
   /** Depths, less the block's `add`. */
@@ -57,7 +56,6 @@ export function slotAt(layout: Layout, { pos, index }: Cursor): number {
   return layout.blocks[blockAt(layout, pos)]!.slots[index]!;
 }
 
-/** Whether a cursor is after the last node. */
 export function isEnd(layout: Layout, { pos }: Cursor): boolean {
   return pos >= layout.count;
 }
@@ -97,7 +95,6 @@ function indexAtMost(layout: Layout, { pos, index }: Cursor, depth: number): num
   return -1;
 }
 
-/** How many nodes the span holds. */
 export function sizeOf(layout: Layout, { start, end }: Span): number {
   const { order, lengths } = layout;
   let size = end.index - start.index;
@@ -105,7 +102,6 @@ export function sizeOf(layout: Layout, { start, end }: Span): number {
   return size;
 }
 
-/** The subtree of the node at `start`, itself included. */
 export function subtree(layout: Layout, start: Cursor): Span {
   return { start, end: endOf(layout, start) };
 }

@@ -31,7 +31,6 @@ interface Pinned {
   usedAt: number;
 }
 
-/** The snapshots that a page token may still name. */
 export class Snapshots {
   readonly #overlays: NodeStore['overlays'];
   readonly #pinned: BoundedMap<string, Pinned>;

@@ -6,7 +6,6 @@ import type { TreeRow, TypeRegistry } from './payload-types.ts';
 import { type Cursor, type Sequence, subtree } from './sequence.ts';
 import type { View } from './view.ts';
 
-/** The columns, the order and the views of one tree. */
 export interface Structure {
   readonly types: TypeRegistry;
   readonly store: NodeStore;
@@ -123,7 +122,6 @@ export function versionOf(
   return `${epoch}.${rev}.${viewId}.${viewRev}`;
 }
 
-/** What a version token says. */
 export interface VersionParts {
   readonly epoch: string;
   readonly rev: number;

@@ -55,7 +55,6 @@ interface Spec<S extends Schema> {
 /** A tool whose input type is hidden: `input` and `run` belong together. */
 export type ToolSpec = Spec<Schema>;
 
-/** Hides the input's type. */
 export function toolSpec<S extends Schema>(spec: Spec<S>): ToolSpec {
   return spec as unknown as ToolSpec; // safe: `call` passes only values that `input` has checked
 }
@@ -164,7 +163,6 @@ export function viewOf(session: Session, defaultExpanded = session.defaultExpand
   return defaultExpanded ? session.expanded : session.collapsed;
 }
 
-/** Notes a change of the agent's view. */
 export function touchView(session: Session, nodeId: string): void {
   session.viewRev++;
   session.viewTouches.push({ nodeId, kind: 'view', viewRev: session.viewRev });
@@ -203,7 +201,6 @@ export interface TreeLimits {
   readonly writes?: Rate;
 }
 
-/** What holds where the caller says nothing. */
 export const defaultTreeLimits: TreeLimits = {
   pageSize: 50,
   maxPageSize: 1000,

@@ -17,7 +17,6 @@ import { Snapshots } from './snapshots.ts';
 import { rowsOf, type Structure, type TreeChange, versionOf } from './structure.ts';
 import { View } from './view.ts';
 
-/** What the files of this room share of one tree. */
 export class Core implements Structure {
   readonly types: TypeRegistry;
   readonly store: NodeStore;
@@ -120,7 +119,6 @@ export interface Attached {
   readonly answer?: { readonly id: string; readonly remembered: Remembered } | undefined;
 }
 
-/** Keeps a tree and its storage the same. */
 export interface TreeStore {
   /** Runs one piece of work after the other; all that changes the tree runs here. */
   lock<T>(work: () => Promise<T>): Promise<T>;

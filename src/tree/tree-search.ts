@@ -7,7 +7,6 @@ import { canonicalJson, parsePath, type PropertyPath, valuesAt } from './propert
 import type { Cursor, Span } from './sequence.ts';
 import type { Reader } from './snapshots.ts';
 
-/** Where to search for what. */
 interface Search {
   readonly span: Span;
   readonly matchers: readonly Matcher[];
@@ -113,7 +112,6 @@ interface Subject {
   readonly payload: Payload;
 }
 
-/** A filter, compiled. */
 export interface Matcher {
   readonly path: string;
   matches(subject: Subject): boolean;
@@ -194,10 +192,8 @@ export interface TextCache {
 /** The texts of a block, by its number. */
 type BlockTexts = (reader: Reader, number: number) => BlockText;
 
-/** How many paths are cached. */
 const maxPaths = 4;
 
-/** Creates an empty cache. */
 export function createTextCache(): TextCache {
   const paths = new BoundedMap<string, BlockText[]>(maxPaths);
   return {

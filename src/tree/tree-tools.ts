@@ -131,7 +131,6 @@ function callUnknown(caller: Caller, name: unknown): TreeOutcome {
   }
 }
 
-/** All tools, by name. */
 const toolSpecs: ReadonlyMap<string, ToolSpec> = new Map(
   [...readTools, searchTool, ...viewTools, ...writeTools, exportTool, importTool, undoTool].map((
     spec,
@@ -140,7 +139,6 @@ const toolSpecs: ReadonlyMap<string, ToolSpec> = new Map(
 
 let definitions: readonly ToolDefinition[] | undefined;
 
-/** The definitions, created on first use. */
 function toolDefinitions(): readonly ToolDefinition[] {
   definitions ??= [...toolSpecs.values()].map(({ name, description, annotations, input, kind }) =>
     v.parse(ToolDefinition, {

@@ -115,7 +115,6 @@ export function createTree(options: CreateTreeOptions): Tree {
 
 const cores = new WeakMap<Tree, Core>();
 
-/** The inside of a tree, for the files of this room. */
 export function coreOf(tree: Tree): Core {
   const core = cores.get(tree);
   if (core) return core;

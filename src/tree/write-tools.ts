@@ -185,7 +185,6 @@ function addChild({ core, limits }: CallContext, args: Args<'add_child'>, transa
   return { nodeId };
 }
 
-/** An id that no node has. */
 export function freshId(): string {
   return crypto.randomUUID();
 }
@@ -255,7 +254,6 @@ function moveNode({ core, session }: CallContext, args: Args<'move_node'>, trans
   return { nodeId, oldParentId, newParentId, rank };
 }
 
-/** The tool that takes a mutation back. */
 export const undoTool: ToolSpec = toolSpec({
   name: 'undo',
   description:

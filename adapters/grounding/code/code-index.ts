@@ -23,7 +23,6 @@ export interface Chunk {
   readonly symbol?: CodeSymbol;
 }
 
-/** A repository, ready for questions. */
 export interface CodeIndex {
   readonly repo: string;
   /** The commit, or a hash of all contents. */
@@ -37,7 +36,6 @@ export interface CodeIndex {
   readonly symbols: ReadonlyMap<string, readonly { readonly file: number; readonly symbol: CodeSymbol }[]>;
 }
 
-/** How much is taken of a repository. */
 export interface CodeLimits {
   readonly files: number;
   /** Of one file; longer ones are left out. */
@@ -150,7 +148,6 @@ function tooLarge({ files, bytes }: CodeLimits): PinnaceError {
   );
 }
 
-/** The runs of three characters of all files. */
 export interface Trigrams {
   /** Takes the files in the order of their numbers. */
   add(file: number, text: string, turns: Turns): Promise<void>;
@@ -161,7 +158,6 @@ export interface Trigrams {
 /** Number of hash slots. Other trigrams may share a slot; reading the file tells them apart. */
 const places = 1 << 20;
 
-/** Returns trigrams of no files. */
 export function createTrigrams(): Trigrams {
   const postings = new Map<number, number[]>();
   return {

@@ -2,7 +2,6 @@
 
 import { PinnaceError } from '../../../src/base/errors.ts';
 
-/** A question in parts. */
 export interface CodeQuery {
   readonly words: string;
   readonly exact: readonly string[];

@@ -25,7 +25,6 @@ const longestLine = 400;
 /** A definition goes on for at most so many lines. */
 const longestBody = 400;
 
-/** Returns the definitions in the lines of a file. */
 export function symbolsOf(lines: readonly string[], rules: readonly SymbolRule[]): CodeSymbol[] {
   if (rules.length === 0) return [];
   const symbols: CodeSymbol[] = [];
@@ -149,7 +148,6 @@ const ruby: readonly SymbolRule[] = [
   rule('Function', String.raw`def\s+(?:self\.)?`),
 ];
 
-/** A language that is known by its files. */
 interface Language {
   readonly name: string;
   readonly symbols: readonly SymbolRule[];
@@ -183,7 +181,6 @@ const byEnding = new Map(
   ),
 );
 
-/** Returns the language of a path; `unknown`, without symbols, for other files. */
 export function languageOf(path: string): Language {
   const ending = path.slice(path.lastIndexOf('.') + 1).toLowerCase();
   return byEnding.get(ending) ?? { name: 'unknown', symbols: [] };

@@ -2,10 +2,8 @@
 
 import type { Markdown } from './markdown.ts';
 
-/** The elements of a table, a row and a cell. */
 export type TablePart = 'tbl' | 'tr' | 'tc';
 
-/** Whether the element is a table, a row or a cell. */
 export function isTablePart(name: string): name is TablePart {
   return name === 'tbl' || name === 'tr' || name === 'tc';
 }

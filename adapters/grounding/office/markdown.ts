@@ -23,7 +23,6 @@ export interface Markdown {
   readonly text: () => string;
 }
 
-/** Creates an empty document. */
 export function createMarkdown(budget: TextBudget): Markdown {
   const blocks: (string | { text: string })[] = [];
   let last = '';

@@ -9,7 +9,6 @@ import type { Attributes, XmlHandler } from './xml.ts';
 
 /** Comments, what tracked changes have removed, and numbers that the program fills in. */
 const unread = new Set(['annotation', 'tracked-changes', 'page-number']);
-/** The most columns of a sheet; a row may say that it repeats an empty cell as often. */
 export const mostColumns = 16_384;
 
 /** The most that a repeated row or cell with text is written. */
@@ -30,7 +29,6 @@ interface Cell {
   readonly texts: string[];
 }
 
-/** Where the reader is. */
 interface Place {
   readonly texts: { text: string; level: number | undefined }[];
   items: number;

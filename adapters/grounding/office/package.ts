@@ -18,7 +18,6 @@ export interface OfficePackage {
   readonly relationsOf: (path: string) => Promise<Relations>;
 }
 
-/** A reference from one part to another: what it refers to, and where that is within the package. */
 export interface Relation {
   readonly type: string;
   readonly path: string;

@@ -8,7 +8,6 @@ export interface Slide extends Pick<Markdown, 'paragraph' | 'item' | 'row'> {
   readonly end: (markdown: Markdown) => void;
 }
 
-/** Starts a slide. Slides count from 1. */
 export function startSlide(number: number): Slide {
   const titles: string[] = [];
   const rest: ((markdown: Markdown) => void)[] = [];

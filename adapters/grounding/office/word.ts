@@ -62,7 +62,6 @@ async function readStyles(office: OfficePackage, path: string): Promise<Styles> 
   return { levels, items };
 }
 
-/** A paragraph that is being read. Paragraphs stand within each other where one holds a text box. */
 interface Paragraph {
   text: string;
   level: number | undefined;

@@ -13,7 +13,6 @@ interface Shared {
   readonly from1904: boolean;
 }
 
-/** Writes each sheet of the workbook at the path under its name. */
 export async function readWorkbook(office: OfficePackage, markdown: Markdown, workbook: string): Promise<void> {
   const { byId, pathOf } = await office.relationsOf(workbook);
   const sheets = new Map<string, string>(); // names by paths: a part is one sheet

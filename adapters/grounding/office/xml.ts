@@ -94,7 +94,6 @@ class Namespaces {
   }
 }
 
-/** An `invalid_argument` about the file, with the reason `invalid_document`. */
 export function invalidDocument(why: string, cause?: unknown): PinnaceError {
   return new PinnaceError('invalid_argument', `Cannot read the office file: ${why}`, {
     details: { reason: 'invalid_document' },

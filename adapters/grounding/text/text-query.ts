@@ -17,7 +17,6 @@ const rules: IndexRules = {
   steps: 256,
 };
 
-/** Creates an index for {@link addText}. */
 export function createTextIndex(vocabulary?: Vocabulary): SearchIndex {
   return new SearchIndex(rules, vocabulary);
 }
@@ -46,7 +45,6 @@ export interface TextConcept extends Concept {
   readonly isPartOfUnknown: boolean;
 }
 
-/** A query as the search sees it. */
 export interface TextQuery {
   readonly concepts: readonly TextConcept[];
   /** Pairs of concepts, by number, that are near each other in the query. */
@@ -73,7 +71,6 @@ const commonShare = 0.2;
 /** So many items without any word of a query count with those of the index: in a small one, another item changes little. */
 const usualItems = 200;
 
-/** Returns the parts of a query. A long one takes several turns of the event loop. */
 export async function readTextQuery(
   text: string,
   index: SearchIndex,

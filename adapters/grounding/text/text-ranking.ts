@@ -202,7 +202,6 @@ export interface TextConfidence {
   readonly answered: number;
 }
 
-/** How much of a query an item answers. */
 interface Evidence {
   /** The share of the query's words, by rarity, each by what the match is worth. */
   readonly share: number;

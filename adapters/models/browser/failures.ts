@@ -32,7 +32,6 @@ export function toBrowserModelError(cause: unknown): PinnaceError {
   }
 }
 
-/** The error of a window without a model. */
 export function noBrowserModel(): PinnaceError {
   return unavailable('This browser has no model of its own', 'no_browser_model', { retryable: false });
 }

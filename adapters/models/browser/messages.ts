@@ -9,7 +9,6 @@ type Part = Exclude<Message, { role: 'system' }>['content'][number];
 type ToolResult = Extract<Part, { type: 'tool-result' }>;
 type FilePart = Extract<Part, { type: 'file' }>;
 
-/** The messages, and how many files the model cannot read. */
 export interface ConvertedPrompt {
   readonly messages: readonly PromptMessage[];
   readonly unreadable: number;

@@ -3,13 +3,11 @@
 /** Whether the browser's model can answer. `downloadable`: after a download that a click starts. */
 export type BrowserModelAvailability = 'unavailable' | 'downloadable' | 'downloading' | 'available';
 
-/** A message as the Prompt API takes it. */
 export interface PromptMessage {
   readonly role: 'system' | 'user' | 'assistant';
   readonly content: string;
 }
 
-/** What a prompt may carry. */
 export interface PromptOptions {
   /** A JSON Schema that the answer must match. */
   readonly responseConstraint?: unknown;
@@ -41,7 +39,6 @@ export interface PromptApi {
   create(options?: PromptSessionOptions): Promise<PromptSession>;
 }
 
-/** Returns the API of this window, if it has one. */
 export function promptApi(): PromptApi | undefined {
   return (globalThis as { readonly LanguageModel?: PromptApi }).LanguageModel;
 }

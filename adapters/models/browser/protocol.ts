@@ -3,7 +3,6 @@
 import type { ErrorData } from '../../../src/base/errors.ts';
 import type { PromptMessage } from './prompt-api.ts';
 
-/** A tool that the model may choose. */
 export interface OfferedTool {
   readonly name: string;
   /** A JSON Schema. */
@@ -20,7 +19,6 @@ export interface GenerateRequest {
   readonly constraint?: unknown;
 }
 
-/** Tokens of a call; `undefined` where the browser does not count them. */
 export interface TokenCounts {
   readonly input: number | undefined;
   readonly output: number | undefined;

@@ -10,7 +10,6 @@ export interface TakenSession {
   readonly isContinued: boolean;
 }
 
-/** The conversations of a page. One that is taken belongs to its caller until it is kept. */
 export interface Sessions {
   /** Returns the conversation that has read most of these messages, or a new one. */
   take(messages: readonly PromptMessage[], signal: AbortSignal): Promise<TakenSession>;
@@ -23,7 +22,6 @@ export interface Sessions {
 /** Each holds memory of the model. */
 const mostKept = 2;
 
-/** Creates the conversations; none is open yet. */
 export function createSessions(api: PromptApi, options: PromptSessionOptions): Sessions {
   let kept: readonly { readonly session: PromptSession; readonly read: readonly string[] }[] = [];
   return {

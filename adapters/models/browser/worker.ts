@@ -14,7 +14,6 @@ import type { AnswerPiece, GenerateRequest, OfferedTool, TokenCounts, ToPage, To
 
 type Controller = ReadableStreamDefaultController<LanguageModelV4StreamPart>;
 
-/** A call that waits for its page. */
 interface Call {
   readonly piece: (piece: AnswerPiece) => void;
   readonly done: (tokens: TokenCounts) => void;
@@ -86,7 +85,6 @@ export function browserModel(port: MessagePort): LanguageModelV4 {
   };
 }
 
-/** Writes what the page says as parts of the AI SDK. */
 function createWriter(controller: Controller, onEnd: () => void): Call {
   let hasText = false;
   let calledTools = 0;

@@ -6,7 +6,6 @@ import type { Decision } from '../../../src/permission/interruption.ts';
 import { messagesToSend } from '../../../src/runtime/message-parts.ts';
 import type { RunRequestInput } from '../../../src/runtime/run-request.ts';
 
-/** The fields of a run that a chat may set. */
 const fields = ['agentId', 'runtimeId', 'context', 'limits', 'budget', 'output', 'settings', 'planner'] as const;
 
 /**

@@ -12,10 +12,8 @@ export interface ChatDefaults {
   readonly body?: object | (() => object | Promise<object>);
 }
 
-/** A request on its way. */
 export type Opened = Pick<RelayOptions, 'opening' | 'stop' | 'leave'>;
 
-/** How the transport reaches the runtime. */
 export interface ChatLink {
   readonly start: (request: RunRequestInput, signal: AbortSignal | undefined) => Opened;
   /** Joins the message that the chat's running run writes; it is replayed from its start. */
@@ -54,7 +52,6 @@ const mostChats = 1_000;
 
 type Stream = ReadableStream<UIMessageChunk>;
 
-/** How the run is reached. */
 interface RelayOptions {
   /** The request; `null` when there is nothing to read. */
   readonly opening: Promise<Stream | null>;

@@ -32,7 +32,6 @@ interface Authorized {
   readonly sendsCookies: boolean;
 }
 
-/** Reads the credentials of a client. @throws PinnaceError `invalid_argument` without any. */
 export function credentialsOf(
   { credentials, certificate, key, headers, subject }: {
     readonly credentials?: ClientCredentials;
@@ -115,7 +114,6 @@ function checkCredentials(credentials: ClientCredentials): void {
 /** A certificate, or a function that returns a fresh one, alone or with its new key. */
 export type CertificateSource = string | (() => Promise<string | SessionCredential>);
 
-/** What signs a request. Times are seconds. */
 interface Credential extends SessionCredential {
   readonly keyThumbprint: string;
   /** Renew the certificate from this time on. */
@@ -129,7 +127,6 @@ export interface Credentials {
   renew(): void;
 }
 
-/** Where credentials come from. */
 interface CredentialOptions {
   readonly certificate: CertificateSource;
   /** The private key; may be absent when the function returns one with each certificate. */

@@ -9,7 +9,6 @@ import { idempotencyKeyLength } from '../signed/caller.ts';
 import { type FollowOptions, followRun, type Position } from './follow.ts';
 import type { Send } from './send.ts';
 
-/** An endpoint and the means to send requests to it. */
 export interface Connection {
   /** The address of the endpoint, without `/v1`. */
   readonly base: URL;
@@ -17,7 +16,6 @@ export interface Connection {
   readonly reading: Pick<FollowOptions, 'wait' | 'silenceMs' | 'backoff'>;
 }
 
-/** Calls a route and returns the JSON or the plain text of the response; `undefined` when it has no content. */
 async function callRoute(
   { base, send }: Connection,
   { method, path, body, signal, ifMatch }: {
@@ -38,7 +36,6 @@ async function callRoute(
   return text === '' ? undefined : JSON.parse(text);
 }
 
-/** Calls a route that responds with an event stream. */
 export async function openEvents(
   { base, send }: Connection,
   { path, body, signal }: { readonly path: string; readonly body: unknown; readonly signal: AbortSignal },
@@ -133,7 +130,6 @@ export function readBase(url: string | URL): URL {
   throw new PinnaceError('invalid_argument', message, { details: { reason: 'relative_url' } });
 }
 
-/** Returns the address of a path; the endpoint's address may have a base path. */
 export function resolvePath(base: URL, path: string): URL {
   return new URL(base.pathname.replace(/\/$/, '') + path, base);
 }
@@ -148,7 +144,6 @@ function locationOf(error: unknown, base: URL): URL {
   throw new PinnaceError('forbidden', 'Cannot join the run: the endpoint points to another origin', { cause: error });
 }
 
-/** Returns the key as the header's quoted string. */
 function quote(key: string): string {
   const { min, max } = idempotencyKeyLength;
   if (/^[\x20-\x7e]*$/.test(key) && key.length >= min && key.length <= max) return serializeItem(key);
@@ -162,7 +157,6 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What a request may have besides its path. */
 export interface CallInput extends CallOptions {
   readonly query?: Parameters<typeof queryOf>[0];
   readonly body?: unknown;
@@ -175,7 +169,6 @@ type ParamsOf<Path> = Path extends `${string}:${infer Name}/${infer Rest}`
   : Path extends `${string}:${infer Name}` ? Readonly<Record<Name, string>>
   : unknown;
 
-/** Calls an operation and returns the JSON of its response. */
 export type Call = <R extends keyof EndpointOperations & Route>(
   route: R,
   params: ParamsOf<R>,

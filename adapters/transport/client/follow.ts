@@ -5,7 +5,6 @@ import { PinnaceError } from '../../../src/base/errors.ts';
 import type { UIMessageChunk } from '../../../src/contracts/ai-types.ts';
 import { type Backoff, pauseMs, unexpected, unreachable, type Wait, within } from './send.ts';
 
-/** How far a run has been read. */
 export interface Position {
   /** Known from the first event on, or sooner from the headers. */
   readonly runId: string | undefined;
@@ -20,7 +19,6 @@ export interface FollowOptions extends ReadOptions {
   readonly reopen: (position: Position) => Promise<Response>;
 }
 
-/** The position while it moves. */
 type Cursor = { -readonly [name in keyof Position]: Position[name] } & {
   /** The last chunk of the run has arrived. */
   ended: boolean;

@@ -85,7 +85,6 @@ export interface RemoteAudit extends Pick<EventLog, 'verify'> {
   list(query?: EventQuery, options?: CallOptions): Promise<Page<LoggedEvent>>;
 }
 
-/** Returns the audit of an endpoint. */
 export function remoteAudit(call: Call): RemoteAudit {
   const timeOf = (time: number | undefined) => time === undefined ? undefined : new Date(time).toISOString();
   return {
@@ -152,7 +151,6 @@ export interface RemoteChats {
   delete(chatId: string, options?: CallOptions & ChatOwner): Promise<DeletedChat>;
 }
 
-/** Returns the stored chats of an endpoint. */
 export function remoteChats(call: Call): RemoteChats {
   return {
     async list({ signal, ...query } = {}) {
@@ -197,7 +195,6 @@ export interface RemoteSchedules {
   fires(id: string, options?: CallOptions & PageOptions): Promise<Page<ScheduleFire>>;
 }
 
-/** Returns the schedules of an endpoint. */
 export function remoteSchedules(call: Call): RemoteSchedules {
   const read = (schedule: TimedSchedule<string>): Schedule => mapTimes(schedule, Date.parse);
   return {
@@ -237,7 +234,6 @@ export interface RemoteInbox {
   watch(options?: InboxWatch): Promise<ReadableStream<InboxChange>>;
 }
 
-/** Returns the inbox of an endpoint. */
 export function remoteInbox(
   call: Call,
   watch: (
@@ -348,7 +344,6 @@ export interface RemoteApps {
   call(agentId: string, request: McpAppCallRequest, options?: CallOptions): Promise<McpAppCallResult>;
 }
 
-/** Returns the prompts, resources and apps of the MCP servers of an endpoint. */
 export function remoteContent(call: Call): {
   readonly prompts: RemotePrompts;
   readonly resources: RemoteResources;
@@ -453,7 +448,6 @@ interface IngestCallOptions extends CallOptions {
   readonly shared?: boolean;
 }
 
-/** Returns the data sources of an endpoint. */
 export function remoteGrounding(connection: Connection, call: Call): RemoteGrounding {
   return {
     retrieve: (source, body, given) => call('POST /v1/grounding/:source/retrieve', { source }, { ...given, body }),
@@ -538,7 +532,6 @@ export interface RemoteRegistry {
   import(document: unknown, options?: CallOptions & { readonly dryRun?: boolean }): Promise<ImportReport>;
 }
 
-/** Returns the registries of an endpoint. */
 export function remoteRegistry(connection: Connection, call: Call): RemoteRegistry {
   const collection = <Kind extends RecordKind>(name: string) => remoteCollection<Kind>(connection, name);
   return {

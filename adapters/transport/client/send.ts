@@ -175,7 +175,6 @@ function namingSkew({ error, serverTime }: Refused, now: number): PinnaceError {
 /** Smaller differences come from the network, or do not matter. */
 const noticeableSkewMs = 5_000;
 
-/** The error of a response that breaks the contract. */
 export function unexpected(what: string): PinnaceError {
   return new PinnaceError('internal', `Cannot read the answer of the endpoint: ${what}`);
 }
@@ -265,7 +264,6 @@ function codeOf(status: number): ProblemCode {
 /** Resolves after a time; rejects with the signal's reason as soon as it aborts. */
 export type Wait = (ms: number, signal: AbortSignal) => Promise<void>;
 
-/** Waits with the platform's timer. */
 export function platformWait(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(reasonOf(signal));
@@ -295,7 +293,6 @@ export async function within<T>(work: Promise<T>, ms: number, waitFor: Wait): Pr
   }
 }
 
-/** How retries are spread. */
 export interface Backoff {
   /** The most attempts in a row that may fail. */
   readonly attempts: number;

@@ -7,7 +7,6 @@ import type { GapReason } from '../../../src/events/event-feed.ts';
 import type { EventFilter } from '../../../src/events/event-query.ts';
 import { pauseMs, unexpected } from './send.ts';
 
-/** An observed event with its id, or the fact that some were missed before the next. */
 export type Watched =
   | { readonly type: 'event'; readonly id: string; readonly event: ObservedEvent }
   /** How many; unknown when absent, as after a restart of an endpoint that stores none. */
@@ -15,14 +14,12 @@ export type Watched =
   /** All stored events have been sent: what follows happens now. Sent with every connection. */
   | { readonly type: 'live' };
 
-/** Which events, and from where on. */
 export interface WatchOptions extends EventFilter {
   /** The id of the last event that was read, or `0` for all stored events; absent, only later events. */
   readonly lastEventId?: string | undefined;
   readonly signal: AbortSignal;
 }
 
-/** How far an observer has read. */
 interface Position {
   id: string | undefined;
   /** Connections in a row without an event. */
@@ -55,7 +52,6 @@ export async function watchEvents(
   return streamOf(events, left);
 }
 
-/** How a stream without positions is watched. */
 interface StreamWatch<T> {
   readonly signal?: AbortSignal | undefined;
   /** Reads an event; `undefined` for one of a kind that this version does not know. */

@@ -14,7 +14,6 @@ interface AdmissionOptions {
   readonly now: () => number;
 }
 
-/** The starts in progress. */
 export interface Admission {
   readonly starting: number;
   /**
@@ -27,7 +26,6 @@ export interface Admission {
 
 /** With fewer starts in progress, their times say how far away the storage is, and not how much the endpoint can serve. */
 const fewest = 8;
-/** The share of the last start in the average. */
 const weight = 1 / 16;
 const leastRetryMs = 1_000;
 
@@ -84,10 +82,8 @@ export interface QuotaLimits {
   readonly runs: number;
 }
 
-/** The quotas that apply when the composition sets none. */
 export const defaultQuotas: QuotaLimits = { runsPerTenant: 16, runsPerSubject: 8, runs: 200 };
 
-/** Counts runs. */
 export interface Quotas {
   /**
    * Counts a run of this subject, and returns the function that releases it.
@@ -150,10 +146,8 @@ export interface StartedWith {
   readonly idempotencyKey: string;
 }
 
-/** Looks at whom a run was started for. */
 export type WatchSubject = (principal: Principal, started: StartedWith) => void;
 
-/** The chats and keys that are remembered. */
 const mostEntries = 4_096;
 /** Later, another person may well use the same name. */
 const withinMs = 3_600_000;

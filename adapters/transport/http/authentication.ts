@@ -41,7 +41,6 @@ interface AuthenticationOptions {
   readonly maxBodyBytes?: number | undefined;
 }
 
-/** What guards the routes. */
 interface Authentication {
   readonly authenticate: Authenticate;
   readonly signed: Signed;
@@ -49,7 +48,6 @@ interface Authentication {
   readonly signedOnce: Signed;
 }
 
-/** Creates the middleware. It counts the requests that it rejects, and counts bodies against the tenant that it finds. */
 export function createAuthentication(options: AuthenticationOptions): Authentication {
   const verify = async (c: Context<SignedEnv>, operation?: SignedOperation): Promise<NonceUse | undefined> =>
     await observed(c, options, async () => {
@@ -107,7 +105,6 @@ async function observed<T>(
 /** Aborts `stop` when the caller's session is revoked. Returns the function that ends the watch. */
 export type WatchSession = (principal: Principal, stop: AbortController) => () => void;
 
-/** Creates the watch; it does nothing where the authenticator knows of no revocations. */
 export function createSessionWatch(authenticator: Partial<Revocable>): WatchSession {
   return (principal, stop) =>
     authenticator.onRevoked?.(principal, () => stop.abort('session_revoked')) ?? (() => undefined);
@@ -120,7 +117,6 @@ export interface RequestTrace {
   readonly parentSpanId?: string;
 }
 
-/** What routes read from the context: all of them the trace, signed routes the caller. */
 export interface SignedEnv {
   Variables: {
     trace: RequestTrace;
@@ -134,7 +130,6 @@ export interface SignedEnv {
   };
 }
 
-/** The endpoint as its routes see it. */
 export interface Served {
   readonly runtime: HostedRuntime;
   /** Returns the function that serves the operations of a table. */
@@ -155,7 +150,6 @@ export interface Served {
   readonly describe: () => Json;
 }
 
-/** Serves one operation of a table. `guard` may let requests in that the usual guard would reject. */
 type Serve<T extends Operations> = <R extends keyof T & Route>(
   route: R,
   handler: Handler<SignedEnv, PathOf<R>>,
@@ -178,7 +172,6 @@ export function serveOn(app: Hono<SignedEnv>, { signed, signedOnce }: Authentica
   }
 }
 
-/** Returns whether a request has the token. */
 export type MetricsToken = (request: Request) => Promise<boolean>;
 
 /** The fewest and the most characters of a token. */

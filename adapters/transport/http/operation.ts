@@ -9,7 +9,6 @@ import { problemCodes } from '../../../src/base/errors.ts';
 import { jsonSchemaOf } from '../../../src/base/json-schema-of.ts';
 import type { Scope } from '../../../src/base/principal.ts';
 
-/** A part of the document. */
 export type Json = Readonly<Record<string, unknown>>;
 
 /** Returns a JSON Schema. Called when the document is generated; adds the schemas that it refers to by name to the components. */
@@ -24,16 +23,13 @@ export interface Answer<T = unknown> {
   readonly json?: T;
 }
 
-/** What a client reads from the successful response of an operation. */
 export type OutputOf<O> = O extends { readonly responses: infer R } ? JsonOf<R[keyof R & (200 | 201 | 202 | 204)]>
   : never;
 
 type JsonOf<A> = A extends Answer<infer T> ? T : never;
 
-/** A value whose times are texts on the wire. */
 export type WithTimes<T, Times extends keyof T> = Omit<T, Times> & { readonly [K in Times]: string };
 
-/** A parameter in the query or in a header. Those in the path come from the path. */
 export interface Parameter {
   readonly name: string;
   readonly in: 'query' | 'header';
@@ -42,7 +38,6 @@ export interface Parameter {
   readonly schema: Json;
 }
 
-/** What a route declares. */
 export interface Operation {
   readonly operationId: string;
   readonly summary: string;
@@ -62,7 +57,6 @@ export interface Operation {
   readonly problems?: readonly number[];
 }
 
-/** An operation is named by its verb and its path. */
 export type Route = `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`;
 
 export type PathOf<R extends string> = R extends `${string} ${infer Path}` ? Path : never;
@@ -80,18 +74,15 @@ export interface SignedOperation extends Operation {
 
 const operations = new WeakMap<object, Operation | SignedOperation>();
 
-/** Records what the route of this middleware declares. */
 export function declare<M extends MiddlewareHandler>(operation: Operation | SignedOperation, middleware: M): M {
   operations.set(middleware, operation);
   return middleware;
 }
 
-/** What a route declares, if this handler is its declaration. */
 function operationOf(handler: object): Operation | SignedOperation | undefined {
   return operations.get(handler);
 }
 
-/** Declares a route that serves everyone: without authentication. */
 export function open(operation: Operation): MiddlewareHandler {
   return declare(operation, async (_, next) => await next());
 }
@@ -100,7 +91,6 @@ export function shapeOf(schema: v.GenericSchema<unknown, unknown>): Shape {
   return () => jsonSchemaOf(schema);
 }
 
-/** A shape under `components.schemas`. */
 export function named(name: string, shape: Shape): Shape {
   return (components) => {
     components[name] ??= shape(components);
@@ -116,7 +106,6 @@ export function pageOf(item: Shape): Shape {
   });
 }
 
-/** A response with a JSON body. */
 export function json<T = unknown>(description: string, shape: Shape): Answer<T> {
   return { description, content: { 'application/json': shape } };
 }
@@ -124,7 +113,6 @@ export function json<T = unknown>(description: string, shape: Shape): Answer<T> 
 /** The bytes of a file. */
 export const fileShape: Shape = () => ({ type: 'string', contentMediaType: 'application/octet-stream' });
 
-/** A response without a body. */
 export function empty(description: string): Answer<undefined> {
   return { description };
 }
@@ -134,7 +122,6 @@ export const lastEventId: Parameter = { name: 'Last-Event-ID', in: 'header', sch
 
 type Components = Record<string, Json>;
 
-/** Returns the document. Routes that declare nothing are left out. */
 export function describeApp(
   { routes }: {
     readonly routes: readonly { readonly path: string; readonly method: string; readonly handler: object }[];
@@ -214,7 +201,6 @@ function queryParameters({ query }: Operation): readonly Json[] {
   return Object.entries(properties).map(([name, schema]) => ({ name, in: 'query', schema }));
 }
 
-/** An error as data, as in streams, reports and the state of a run. */
 export const ErrorData = v.object({
   code: v.string(),
   message: v.string(),
@@ -235,13 +221,11 @@ export const Usage = v.objectWithRest({
   })),
 }, v.number());
 
-/** A time of the endpoint, in UTC. */
 export const Time = v.pipe(v.string(), v.isoTimestamp());
 
 /** Who did something, or what it was done to. */
 const Named = v.object({ type: v.string(), id: v.string() });
 
-/** An event that the runtime has emitted. */
 export const ObservedEvent = v.object({
   timestamp: Time,
   traceId: v.string(),
@@ -256,7 +240,6 @@ export const ObservedEvent = v.object({
   payloadSummary: v.string(),
 });
 
-/** A problem (RFC 9457). */
 const Problem = v.object({
   type: v.string(),
   title: v.string(),

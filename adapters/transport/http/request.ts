@@ -64,7 +64,6 @@ async function fingerprintOf({ url }: Request, text: string): Promise<string> {
 
 const targets = new WeakMap<Request, string>();
 
-/** Says which target a request named, where its `url` is no longer as it came. */
 export function setTarget(request: Request, target: string): void {
   targets.set(request, target);
 }
@@ -104,7 +103,6 @@ function isCanonical(target: string): boolean {
 
 const bases = new WeakMap<Request, string>();
 
-/** Says below which path a request arrived. */
 export function setBasePath(request: Request, basePath: string): void {
   bases.set(request, basePath);
 }
@@ -122,7 +120,6 @@ export function createGetPath(basePath: string | undefined): (request: Request) 
   };
 }
 
-/** The header that names the trace in every response. */
 export const traceHeader = 'x-trace-id';
 
 /** Sets `trace` from `traceparent`, and names it in the response unless the route names another, such as that of an earlier run. */
@@ -133,7 +130,6 @@ export const setTrace: MiddlewareHandler<SignedEnv> = async (c, next) => {
   if (!c.res.headers.has(traceHeader)) c.res.headers.set(traceHeader, traceId);
 };
 
-/** What a problem response depends on besides the error. */
 interface ProblemOptions {
   /** Milliseconds since 1970. */
   readonly now: number;

@@ -13,7 +13,6 @@ export const sseHeaders: Readonly<Record<string, string>> = {
 /** The header by which clients of the AI SDK know their stream. */
 export const uiStreamHeaders: Readonly<Record<string, string>> = { 'x-vercel-ai-ui-message-stream': 'v1' };
 
-/** How the chunks of a run are written. */
 export interface SseDialect {
   /** The frames of one event, whose text is a chunk as JSON. */
   readonly frames: (event: { readonly seq: number; readonly text: string }) => string;
@@ -21,7 +20,6 @@ export interface SseDialect {
   readonly end: () => string;
 }
 
-/** What an encoder needs besides the cursor. */
 interface SseOptions {
   /** Chunks as JSON texts that follow the first event, without ids: what earlier runs have added to the message. */
   readonly earlier?: readonly string[];
@@ -68,7 +66,6 @@ function uiDialect({ runId, earlier: given = [] }: SseOptions): SseDialect {
   };
 }
 
-/** What an encoder needs besides the events. */
 interface EventStreamOptions {
   /** The origin of the event numbers: a number means nothing elsewhere. */
   readonly origin: string;

@@ -18,12 +18,9 @@ import {
   pageOf,
 } from './host.ts';
 
-/** The longest URI that is looked up. */
 const maxUriLength = 2048;
-/** The longest contents of a resource, or of the messages of a prompt, as JSON in UTF-16 code units. */
 const maxContentLength = 5_242_880;
 
-/** Returns a page of the resources that the caller may read. */
 export async function listResources(
   providers: readonly McpResources[],
   reader: McpReader,
@@ -45,7 +42,6 @@ function toResource({ uri, name, title, description, mimeType, size }: McpResour
   return { uri, name, ...defined({ title, description, mimeType, size }) };
 }
 
-/** Returns a page of the templates. */
 export async function listTemplates(
   providers: readonly McpResources[],
   reader: McpReader,
@@ -62,7 +58,6 @@ export async function listTemplates(
   return { resourceTemplates, ...(nextCursor !== undefined && { nextCursor }) };
 }
 
-/** The contents of a resource for a client. */
 type WireContent =
   | { readonly uri: string; readonly mimeType?: string; readonly text: string }
   | { readonly uri: string; readonly mimeType?: string; readonly blob: string };
@@ -102,7 +97,6 @@ export function isResourceUri(uri: string): boolean {
     URL.canParse(uri);
 }
 
-/** The error for a URI that names nothing of the caller's. */
 export function unknownResource(uri: string): RpcError {
   return new RpcError(invalidParams, 'Resource not found', { uri: uri.slice(0, maxUriLength) });
 }
@@ -138,7 +132,6 @@ export async function inRpc<T>(
   }
 }
 
-/** The longest value of an argument, in UTF-16 code units. */
 const maxArgumentLength = 16_384;
 
 interface WirePrompt {
@@ -158,7 +151,6 @@ async function promptsOf(prompts: McpPrompts, reader: McpReader): Promise<readon
   return typeof prompts === 'function' ? await prompts(reader) : prompts;
 }
 
-/** Returns a page of the prompts of the caller. */
 export async function listPrompts(
   prompts: McpPrompts,
   reader: McpReader,
@@ -178,14 +170,12 @@ function toWirePrompt({ name, title, description, arguments: all }: McpPrompt): 
   return { name, description, ...defined({ title, arguments: wired }) };
 }
 
-/** Returns the prompt of this name. @throws RpcError -32602 where the caller has none. */
 export async function findPrompt(prompts: McpPrompts, name: string, reader: McpReader): Promise<McpPrompt> {
   const found = (await promptsOf(prompts, reader)).find((prompt) => prompt.name === name);
   if (found) return found;
   throw new RpcError(invalidParams, 'Prompt not found', { name: name.slice(0, 256), reason: 'unknown_prompt' });
 }
 
-/** Makes the messages of a prompt. @throws RpcError -32602 for arguments that it does not take. */
 export async function getPrompt(
   prompt: McpPrompt,
   given: Readonly<Record<string, string>>,

@@ -69,10 +69,8 @@ export function reportedHost(host: McpHost): McpHost {
   return { ...host, tools, storage, ...(rerank && { rerank }) };
 }
 
-/** The server information of a host that sets none. */
 export const defaultInfo = { name: 'pinnace', version: '1' };
 
-/** The instructions of a server over HTTP. */
 export const statelessInstructions =
   'Find tools with tool_find, load them with tool_load, then call them with tool_call. Pass on the "toolset" that tool_load gave.';
 
@@ -213,10 +211,8 @@ export type McpPrompts =
   | readonly McpPrompt[]
   | ((reader: McpReader) => Promise<readonly McpPrompt[]> | readonly McpPrompt[]);
 
-/** The most items of a page. */
 const pageSize = 200;
 
-/** Returns a page of one part of a listing. */
 type PagePart<Item> = (page: McpPageOptions) => Promise<McpPage<Item>> | McpPage<Item>;
 
 /** Where a page starts: the part, and the part's own cursor. */
@@ -270,7 +266,6 @@ export function listedPart<Item>(items: readonly Item[]): PagePart<Item> {
   };
 }
 
-/** Finds the variables of a URI; `undefined` for a URI that the template does not describe. */
 type MatchTemplate = (uri: string) => Readonly<Record<string, string>> | undefined;
 
 const longestTemplate = 2048;

@@ -24,7 +24,6 @@ import type {
 } from '../../../src/tools/tool.ts';
 import { mcpServerLibrary, type RequestStateCodec, type ServerContext } from './sdk-2026.ts';
 
-/** What came with the request. */
 interface AskingOptions {
   readonly capabilities: ClientCapabilities;
   /** What was stored with the last question; `undefined` for a first request. */
@@ -52,7 +51,6 @@ interface Pending {
   readonly record: QuestionRecord | undefined;
 }
 
-/** How often the client is asked in one call. */
 const maxRounds = 8;
 const maxQuestions = 10;
 const maxAnswersLength = 65_536;
@@ -253,7 +251,6 @@ const RootsAnswer = v.object({
   roots: v.pipe(v.array(v.object({ uri: v.string(), name: v.optional(v.string()) })), v.maxLength(100)),
 });
 
-/** Reads the answer to a question; `undefined` for one that does not fit it. */
 function readAnswer(
   question: ClientQuestion,
   given: unknown,
@@ -302,7 +299,6 @@ export interface QuestionStates {
   spend(state: string, context: ServerContext): Promise<QuestionRecord>;
 }
 
-/** How long a question may be answered. */
 const validMs = 3_600_000;
 const signingKey: Key = ['mcp-question-key'];
 

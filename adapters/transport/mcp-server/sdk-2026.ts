@@ -17,7 +17,6 @@ export type {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 
-/** What a client is asked. */
 interface Questions {
   readonly inputRequests: InputRequests;
   readonly requestState?: string;
@@ -25,7 +24,6 @@ interface Questions {
 
 export type McpServerLibrary = Awaited<ReturnType<typeof mcpServerLibrary>>;
 
-/** Loads what is used of the library. @throws PinnaceError `unavailable`, reason `package_missing`. */
 export const mcpServerLibrary = /* @__PURE__ */ loadOnce(async () => {
   try {
     const {

@@ -32,7 +32,6 @@ import {
 } from './content.ts';
 import { type Asking, openAsking, type QuestionRecord, type QuestionStates } from './questions.ts';
 
-/** What all servers of an endpoint share. */
 export interface ServerParts {
   readonly library: McpServerLibrary;
   readonly host: McpHost;
@@ -198,7 +197,6 @@ export async function readAs<T>(
   });
 }
 
-/** The questions for the client; `undefined` when there are none. */
 async function questionsOf(
   asking: Asking,
   { states, library: { inputRequired } }: ServerParts,

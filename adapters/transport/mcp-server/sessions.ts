@@ -25,7 +25,6 @@ interface SessionsOptions extends McpSessionOptions {
   readonly now?: (() => number) | undefined;
 }
 
-/** Opens the sessions of an endpoint. */
 export function createSessions(
   parts: ServerParts,
   { max = 100, maxPerPrincipal = 10, idleMs = 1_800_000, keepAliveMs, now = Date.now }: SessionsOptions,
@@ -114,7 +113,6 @@ interface SessionOptions {
   readonly isOpen: (session: Session) => boolean;
 }
 
-/** Opens a session; it can be used when it is `ready`. */
 function openSession(
   parts: ServerParts,
   { principal, keepAliveMs, now, onEnd, isOpen }: SessionOptions,

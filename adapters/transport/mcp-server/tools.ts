@@ -28,7 +28,6 @@ import type { LogLevel, Progress, Tool, ToolOutcome } from '../../../src/tools/t
 import type { McpHost } from './host.ts';
 import type { Asking } from './questions.ts';
 
-/** The tools of a host, independent of what is loaded. */
 export interface Catalogue {
   /** All but the discovery tools and `tool_call`, whose names are reserved. */
   readonly byName: ReadonlyMap<string, Tool>;
@@ -37,7 +36,6 @@ export interface Catalogue {
   readonly index: ToolIndex;
 }
 
-/** A caller's tools, and which of them are active. */
 export interface Toolbox {
   readonly discovery: DiscoveryTools;
   /** Returns one of the four or an active tool; `undefined` for any other. Call `discovery.restore` first. */
@@ -46,7 +44,6 @@ export interface Toolbox {
   active(): readonly Tool[];
 }
 
-/** How many tools may be loaded besides those that are always listed. */
 const mostLoaded = 128;
 
 const reserved: ReadonlySet<string> = new Set([...discoveryToolNames, toolCallName]);
@@ -110,7 +107,6 @@ export function openToolbox(
   };
 }
 
-/** The tools that a host returns for a caller, with their catalog. */
 interface Offer {
   readonly catalogue: Catalogue;
   readonly call: AgentTools['call'];
@@ -121,7 +117,6 @@ interface StatelessServer {
   call(request: CallRequest, context: CallContext): Promise<CallResult>;
 }
 
-/** The parameters of `tools/call`. */
 export interface CallRequest {
   readonly name: string;
   readonly arguments?: Readonly<Record<string, unknown>> | undefined;
@@ -183,7 +178,6 @@ function handleOf(meta: Readonly<Record<string, unknown>>): string | undefined {
   return typeof handle === 'string' ? handle : undefined;
 }
 
-/** What a call needs of the protocol. */
 export interface CallContext {
   readonly signal: AbortSignal;
   readonly progressToken: string | number | undefined;
@@ -310,7 +304,6 @@ function requireCapabilities(
   throw Object.assign(new Error(message), { code: missingClientCapability, data: { requiredCapabilities } });
 }
 
-/** The result of `tools/call`. */
 export interface CallResult {
   readonly [key: string]: unknown;
   readonly content: ContentBlock[];
@@ -373,7 +366,6 @@ function toProtocolError({ message, details }: PinnaceError): Error {
   return Object.assign(new Error(message), { code: invalidParams, data });
 }
 
-/** A tool in the result of `tools/list`. */
 export interface McpTool {
   readonly [key: string]: unknown;
   readonly name: string;
@@ -412,7 +404,6 @@ function withToolset(tool: McpTool): McpTool {
   return { ...tool, inputSchema: { ...schema, properties: { ...properties as JsonSchema | undefined, toolset } } };
 }
 
-/** What `tool_call` takes. */
 const ToolCallInput = v.strictObject({
   toolset: v.optional(v.pipe(v.string(), v.description(toolsetDescription))),
   ...toolCallFields,

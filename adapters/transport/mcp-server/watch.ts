@@ -10,14 +10,12 @@ import type { ServerEventBus } from './sdk-2026.ts';
 import { buildServer, resourceRead, type ServerParts } from './server.ts';
 import { whenRead } from './answer-early.ts';
 
-/** The most resources that a session, or a listening client, watches. */
 export const maxSubscriptions = 100;
 
 export function canWatch({ resources = [] }: McpHost): boolean {
   return resources.some((provider) => provider.watch !== undefined);
 }
 
-/** What is asked of the permission hook. */
 export function watchOf(uri: string): ClientRead {
   return { ...resourceRead(uri), action: 'mcp.resource.watch', attempt: 'Cannot watch the resource' };
 }
@@ -91,7 +89,6 @@ const maxPerPrincipal = 10;
 /** A stream ends after this time. The client listens again, and is authenticated again. */
 const longestMs = 1_800_000;
 
-/** Creates it. Each request has a bus of its own, so that no change reaches another principal. */
 export function createListening(parts: ServerParts, { keepAliveMs }: { readonly keepAliveMs: number }): Listening {
   const open = new Map<symbol, string>();
   const serve = async (request: Request, caller: McpCaller, asked: Asked): Promise<Response> => {

@@ -104,7 +104,6 @@ function drop(reader: ReadableStreamDefaultReader, request: Request): void {
   void Promise.allSettled([reader.cancel(), rest]);
 }
 
-/** Holds what has arrived in one piece of memory. */
 class BodyBuffer {
   readonly #announced: number;
   #bytes: Uint8Array<ArrayBuffer>;
@@ -181,7 +180,6 @@ export interface BodyLimits {
   readonly totalBytes: number;
 }
 
-/** The limits that apply when the composition sets none. */
 export const defaultBodyLimits: BodyLimits = {
   deadlineMs: 10_000,
   bytesPerSecond: 65_536,
@@ -192,13 +190,11 @@ export const defaultBodyLimits: BodyLimits = {
   totalBytes: 134_217_728,
 };
 
-/** The sender of a body, as far as it is known. */
 interface BodySender {
   readonly tenant?: string | undefined;
   readonly address?: string | undefined;
 }
 
-/** One body that is being received. */
 interface Arrival {
   /** Counts bytes. @throws PinnaceError `rate_limited` or `overloaded` when tenant or endpoint hold the most that they may. */
   take(bytes: number): void;
@@ -206,14 +202,12 @@ interface Arrival {
   leave(): void;
 }
 
-/** The bodies that an endpoint is receiving. */
 export interface BodyIntake {
   readonly limits: BodyLimits;
   /** @throws PinnaceError `rate_limited` (429) or `overloaded` (503) when a limit is reached. */
   enter(sender: BodySender): Arrival;
 }
 
-/** Creates an intake that receives nothing yet. */
 export function createBodyIntake(given: Partial<BodyLimits> = {}): BodyIntake {
   const limits = { ...defaultBodyLimits, ...given };
   const counts = new Map<string, number>();
@@ -259,7 +253,6 @@ interface Slot {
   readonly error: () => PinnaceError;
 }
 
-/** The limits that one body counts against. */
 function slotsOf({ tenant, address }: BodySender, { total, perTenant, perAddress }: BodyLimits): readonly Slot[] {
   const all: Slot[] = [{ name: 'total', most: total, error: () => busy('instance_bodies') }];
   if (tenant !== undefined) {
@@ -282,7 +275,6 @@ function busy(reason: string): PinnaceError {
   });
 }
 
-/** The largest body of most requests, in bytes. */
 export const usualBodyBytes = 1_048_576;
 /** The largest chat, catalog and file, and the largest files for a data source. */
 export const largeBodyBytes = 16_777_216;

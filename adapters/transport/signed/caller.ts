@@ -70,7 +70,6 @@ function matches(name: string, pattern: string): boolean {
 /** The most patterns of one caller. */
 const mostPatterns = 64;
 
-/** Whether a value lists subjects that a caller may name. */
 export function isActFor(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.length <= mostPatterns && value.every(isPattern);
 }
@@ -93,7 +92,6 @@ export function checkDelegation(
   }
 }
 
-/** Whether a value lists roles. */
 export function isRoles(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.length <= mostPatterns && value.every(isPrincipalName);
 }
@@ -175,7 +173,6 @@ export interface CallerFacts extends Pick<Principal, 'tenant' | 'subject' | 'rol
   readonly actFor?: readonly string[];
 }
 
-/** The authorization server whose tokens are accepted, and what they stand for. */
 export interface AccessTokenOptions {
   /** The `iss` of tokens, exactly: the authorization server. */
   readonly issuer: string;

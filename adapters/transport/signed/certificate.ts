@@ -49,7 +49,6 @@ export interface Certificate {
 /** Returns the subject of a certificate; `undefined` rejects it. Receives its claims, which are verified. */
 export type SubjectOf = (claims: Readonly<Record<string, unknown>> & { readonly sub: string }) => string | undefined;
 
-/** What a certificate is checked against. */
 interface CertificateOptions {
   readonly findRoot: FindRoot;
   readonly audience: string;
@@ -173,7 +172,6 @@ function invalidClaim(claim: string, more: Omit<RefusalOptions, 'reason'> = {}):
   return invalid('certificate_claims_invalid', { claim, ...more });
 }
 
-/** Returns which check of the library failed. */
 function reasonOf(error: unknown): RefusalReason {
   if (error instanceof errors.JWSSignatureVerificationFailed) return 'certificate_signature_invalid';
   if (!(error instanceof errors.JWTClaimValidationFailed)) return 'certificate_claims_invalid';
@@ -269,7 +267,6 @@ function recordOf(claim: unknown, names: readonly string[]): Readonly<Record<str
   return claim as Readonly<Record<string, unknown>>; // safe: an object
 }
 
-/** Returns the certificate of a token, or rejects it. */
 type VerifyCertificate = (token: string, options: CertificateOptions) => Promise<Certificate>;
 
 /**

@@ -78,7 +78,6 @@ const refusals = {
   overloaded: 'Cannot check the request now',
 } as const satisfies Partial<Record<ProblemCode, string>>;
 
-/** Every code with which a signed request is rejected. */
 export type RefusalCode = keyof typeof refusals;
 
 /** The causes in `details.reason`, each with its own text. */
@@ -119,7 +118,6 @@ const otherForm = 'a text of 1 to 256 characters without control characters';
 
 export type RefusalReason = keyof typeof reasons;
 
-/** What a rejection carries besides its code. */
 export interface RefusalOptions {
   readonly reason?: RefusalReason;
   /** The claim that is wrong; with `isMissing`, one that is not there. */

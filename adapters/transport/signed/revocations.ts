@@ -9,7 +9,6 @@ import { commitOwn } from '../../../src/log/commits.ts';
 import { groupCommits } from '../../../src/log/group-commit.ts';
 import { clockSkewSeconds, maxCertificateSeconds, maxSignatureSeconds, refusal } from './profile.ts';
 
-/** The denylist of an endpoint. */
 export interface Revocations {
   /** Adds to the list. It takes effect here at once, and on other instances when their copy is too old. */
   revoke(revocation: Revocation): Promise<void>;
@@ -23,7 +22,6 @@ export interface Revocations {
   onRevoked(session: Revocable, listener: () => void): () => void;
 }
 
-/** What {@link createRevocations} works with. */
 export interface RevocationOptions {
   readonly storage: Storage;
   readonly now: () => number;
@@ -137,7 +135,6 @@ function repeat(intervalMs: number, task: () => void): () => void {
   return () => clearInterval(timer);
 }
 
-/** One revocation. Times are seconds, as in certificates. */
 export type Revocation =
   | { readonly kind: 'certificate'; readonly issuer: string; readonly certificateId: string }
   | { readonly kind: 'subject'; readonly issuer: string; readonly subject: string }
@@ -145,7 +142,6 @@ export type Revocation =
   | { readonly kind: 'root_key'; readonly rootKeyId: string }
   | { readonly kind: 'issued_before'; readonly issuer: string; readonly issuedBefore: number };
 
-/** The facts of a session that a revocation may name. */
 export interface Revocable {
   readonly issuer: string;
   readonly certificateId: string;
@@ -157,7 +153,6 @@ export interface Revocable {
   readonly issuedAt: number;
 }
 
-/** A copy of the list. */
 interface Denylist {
   has(session: Revocable): boolean;
 }

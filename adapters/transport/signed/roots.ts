@@ -28,7 +28,6 @@ export interface Issuer {
 /** The issuers, or a function that returns the current ones: a key that it no longer returns is no longer trusted. */
 export type Issuers = readonly Issuer[] | (() => readonly Issuer[]);
 
-/** Whether the issuer's certificates may speak for the deployment. */
 export function mayDeploy({ tenants, deployment }: Issuer): boolean {
   return deployment === true && tenants === undefined;
 }

@@ -18,7 +18,6 @@ import {
   signatureTag,
 } from './profile.ts';
 
-/** A request to sign, complete but for the signature. */
 export interface UnsignedRequest {
   readonly method: string;
   readonly url: URL;
@@ -73,7 +72,6 @@ export function requireSignature({ headers }: Request): void {
   }
 }
 
-/** The expected signer, and the time. */
 interface VerificationOptions {
   readonly key: CryptoKey;
   readonly keyThumbprint: string;
@@ -115,7 +113,6 @@ export async function verifyRequest(
   return { nonce };
 }
 
-/** What the signature of this request must cover. */
 function componentsOf({ method, headers, body }: Request): readonly string[] {
   const present = coveredWherePresent.filter((name) => headers.has(name));
   const hasBody = body !== null && headers.get('content-length') !== '0' && !methodsWithoutBody.has(method);
@@ -170,7 +167,6 @@ function violationOf(cause: unknown, { request, requiredComponents, nowSeconds }
   return isOld ? refusal('signature_expired', { cause, nowSeconds }) : refusal('signature_invalid', { cause });
 }
 
-/** The supported algorithms; others are ignored. */
 const algorithms: ReadonlyMap<string, string> = new Map([['sha-256', 'SHA-256'], ['sha-512', 'SHA-512']]);
 
 /** Both digests take 140 characters; the rest is room for algorithms that are ignored. */

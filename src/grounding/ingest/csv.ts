@@ -9,7 +9,6 @@ export type DataRecord = Readonly<Record<string, unknown>>;
 /** A record of text: its values are as the file has them. */
 export type TextRecord = Readonly<Record<string, string>>;
 
-/** Options of {@link parseCsv}. */
 export interface CsvOptions {
   /** Between fields; found in the text when absent: a comma, semicolon, tab or `|`. */
   readonly separator?: string | undefined;
@@ -29,7 +28,6 @@ export function parseCsv(text: string, options: CsvOptions = {}): TextRecord[] {
   return [...csvRecords(text, options)].flat();
 }
 
-/** Lines that are read at once. */
 const linesPerTurn = 200;
 
 /** Yields the records of some lines at a time. */

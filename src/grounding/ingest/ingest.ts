@@ -57,7 +57,6 @@ export interface IngestOptions {
   readonly onProgress?: (progress: IngestProgress) => void;
 }
 
-/** How far a file has come. */
 interface Mark {
   readonly hash: string;
   readonly done: number;

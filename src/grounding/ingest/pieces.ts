@@ -3,7 +3,6 @@
 import { PinnaceError } from '../../base/errors.ts';
 import type { Turns } from '../../base/turns.ts';
 
-/** A piece of a file. Lines count from 1, both ends included. */
 export interface Piece {
   readonly text: string;
   /** The headings above it. */

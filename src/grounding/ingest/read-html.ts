@@ -55,7 +55,6 @@ const cells = new Set(['td', 'th']);
 const mostLevels = 10_000;
 const longestTitle = 500;
 
-/** Collects the text of the elements. */
 class PageText {
   readonly #budget: TextBudget;
   readonly #parts: string[] = [];

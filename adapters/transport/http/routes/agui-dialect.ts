@@ -115,14 +115,12 @@ function refused(reason: string, why: string): PinnaceError {
   return new PinnaceError('invalid_argument', `Cannot run the agent: ${why}`, { details: { reason } });
 }
 
-/** The translator of one stream. */
 export interface AguiEvents {
   /** The events of a chunk, in order. */
   readonly next: (chunk: UIMessageChunk) => readonly AguiEvent[];
   readonly end: () => readonly AguiEvent[];
 }
 
-/** Creates the translator of a stream. */
 export function createAguiEvents(run: AguiRun): AguiEvents {
   const { threadId, runId } = run;
   const outcome = createAguiOutcome(run);
@@ -215,7 +213,6 @@ function createSpans(kind: 'TEXT_MESSAGE' | 'REASONING_MESSAGE', role: string) {
   return spans;
 }
 
-/** What answers an approval. */
 const responseSchema = {
   type: 'object',
   properties: { approved: { type: 'boolean' }, reason: { type: 'string' } },
@@ -237,7 +234,6 @@ interface Approval {
   readonly message?: string;
 }
 
-/** Creates the translator. Its `messageId` is that of the answer. */
 export function createAguiOutcome({ threadId, runId, state: sent }: AguiRun) {
   let run: RunData = {};
   let usage: Readonly<Record<string, unknown>> | undefined;
@@ -372,13 +368,11 @@ function result(toolCallId: string, output: unknown): AguiEvent {
   return { type: 'TOOL_CALL_RESULT', messageId: `${toolCallId}-result`, toolCallId, content, role: 'tool' };
 }
 
-/** One event, as the protocol writes it. */
 export interface AguiEvent {
   readonly type: string;
   readonly [field: string]: unknown;
 }
 
-/** The ids of the client, and what it sent as state. */
 export interface AguiRun {
   readonly threadId: string;
   readonly runId: string;
@@ -396,7 +390,6 @@ export interface WaitingApproval {
   readonly messageId: string;
 }
 
-/** Writes the id of an interrupt. Clients return it as it is. */
 export function toInterruptId({ runId, approvalId, messageId }: WaitingApproval): string {
   return [runId, approvalId, messageId].map(encodeURIComponent).join(':');
 }

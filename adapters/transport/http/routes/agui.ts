@@ -42,7 +42,6 @@ export const AguiUserMessage = v.looseObject({
 });
 export type AguiUserMessage = v.InferOutput<typeof AguiUserMessage>;
 
-/** The schema of the body. */
 export const AguiInput = v.looseObject({
   threadId: Id,
   /** Names the run for the client. Sending it again never starts a second run. */

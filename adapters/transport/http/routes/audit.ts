@@ -117,7 +117,6 @@ const AuditQuery = v.strictObject({
   pageToken: v.optional(v.pipe(v.string(), v.maxLength(1000))),
 });
 
-/** The head that an earlier verification returned, to detect an audit that was rolled back. */
 const VerificationQuery = v.pipe(
   v.strictObject({
     seq: v.optional(
@@ -168,7 +167,6 @@ export const auditOperations = {
   },
 } satisfies Operations;
 
-/** Creates the routes. They show the caller's tenant only. */
 export function auditRoutes({ runtime, serve: table }: Served): void {
   const serve = table(auditOperations);
   const auditOf = (c: Context<SignedEnv>): EventLog => {

@@ -126,7 +126,6 @@ type ChatOnWire<T extends ChatSummary> = WithTimes<T, 'createdAt' | 'updatedAt'>
 
 const summary = named('ChatSummary', shapeOf(ChatAnswer));
 
-/** The messages are those of the AI SDK. */
 const chatShape: Shape = (components) => ({
   allOf: [summary(components)],
   type: 'object',
@@ -185,7 +184,6 @@ export const storedChatOperations = {
   },
 } satisfies Operations;
 
-/** Creates the routes under `/chats`. */
 export function storedChatRoutes({ runtime: { chats }, serve: table }: Served): void {
   const serve = table(storedChatOperations);
   serve('GET /v1/chats', async (c) => {

@@ -30,7 +30,6 @@ import { readJson } from '../request.ts';
 /** A body before its kind's schema parses it: an object. */
 const Body = v.looseObject({ id: v.optional(v.string()) });
 
-/** Creates the routes at the path of the collection. */
 export function collectionRoutes<Kind extends RecordKind>(
   endpoint: Served,
   kind: Kind,
@@ -205,7 +204,6 @@ function inputOf(kind: RecordKind): Shape {
   };
 }
 
-/** A record as responses show it. */
 function recordShape(kind: RecordKind): Shape {
   return named(idNames[kind][0], (components) => {
     const { properties, ...record } = jsonSchemaOf(recordSchemas[kind]);
@@ -218,14 +216,12 @@ function recordShape(kind: RecordKind): Shape {
   });
 }
 
-/** The definition of a tool, as an agent's `availableTools` have it. */
 export const toolShape: Shape = named('ToolDefinition', shapeOf(recordSchemas.tool));
 
 export function queryParameter(name: string, description: string, schema: Json = { type: 'string' }): Parameter {
   return { name, in: 'query', description, schema };
 }
 
-/** `tenant`, of every route of the registry. */
 export const tenantParameter: Parameter = queryParameter(
   'tenant',
   'The tenant whose own records are meant, for a principal of the deployment; the shared ones when absent',
@@ -246,7 +242,6 @@ const filterParameters: readonly Parameter[] = [
   ...pageParameters,
 ];
 
-/** `If-Match`. */
 export function ifMatch(required: boolean): Parameter {
   const description = 'The ETag of the record that the caller has read';
   return { name: 'If-Match', in: 'header', required, description, schema: { type: 'string' } };
@@ -272,7 +267,6 @@ function viewOf<T extends { readonly tenant?: string | undefined }>(
   return { ...record, shared, ...(shared && ownerOf(access) !== undefined && { readOnly: true as const }) };
 }
 
-/** Returns the header with a record's version. */
 function etagOf({ revision }: { readonly revision: number }): { readonly etag: string } {
   return { etag: `"${revision}"` };
 }
@@ -317,7 +311,6 @@ function unknownField(): PinnaceError {
   });
 }
 
-/** Returns a boolean of the query; false when absent. @throws PinnaceError `invalid_argument`. */
 export function flagOf(c: Context, name: string): boolean {
   const given = c.req.query(name) ?? 'false';
   if (given === 'true' || given === 'false') return given === 'true';

@@ -14,7 +14,6 @@ import type { scheduleOperations } from './schedules.ts';
 import type { undoOperations } from './undo.ts';
 import type { approvalOperations, messageOperations, planOperations } from './steering.ts';
 
-/** By verb and path. */
 export type EndpointOperations =
   & typeof aguiOperations
   & typeof approvalOperations

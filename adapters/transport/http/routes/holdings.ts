@@ -50,7 +50,6 @@ export const blobOperations = {
   },
 } satisfies Operations;
 
-/** Creates the routes under `/blobs`. */
 export function blobRoutes({ runtime: { blobs }, serve: table }: Served): void {
   const serve = table(blobOperations);
   serve('POST /v1/blobs', async (c) => {

@@ -78,7 +78,6 @@ type Times = 'openedAt' | 'expiresAt';
 /** The runtime checks the scope, and audits what it rejects. */
 const common = { scope: 'tool:approve', checkedBy: 'runtime' } as const;
 
-/** The operations of these routes. */
 export const inboxOperations = {
   'GET /v1/inbox': {
     ...common,
@@ -131,7 +130,6 @@ export const inboxOperations = {
   },
 } satisfies Operations;
 
-/** Creates the routes. */
 export function inboxRoutes(endpoint: Served): void {
   const { runtime: { inbox, metrics }, watchSession, keepAliveMs, now } = endpoint;
   const serve = endpoint.serve(inboxOperations);

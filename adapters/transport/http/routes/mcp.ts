@@ -12,7 +12,6 @@ import { type AccessTokenOptions, bearerTokenOf, isJwt, type RequestAuthenticato
 import type { Authenticate, SignedEnv, WatchSession } from '../authentication.ts';
 import { wellKnownPath } from '../request.ts';
 
-/** What is served at `/mcp`, and under which names. */
 export interface McpRouteOptions extends McpHost {
   /**
    * The host names, without a port, of the endpoint; those of this machine when absent. A page that a rebinding name server points
@@ -230,7 +229,6 @@ function requirePublicUrl(text: string): void {
   });
 }
 
-/** Returns the URL of the resource's description. */
 function metadataUrlOf(resource: string): string {
   const { origin, pathname } = new URL(resource);
   return `${origin}${wellKnownPath}${pathname === '/' ? '' : pathname}`;

@@ -31,7 +31,6 @@ import { readJson, runInProgress, traceHeader } from '../request.ts';
 import { encodeSse, type SseDialect, sseHeaders, uiStreamHeaders } from '../sse.ts';
 import { runStream } from '../stream-parts.ts';
 
-/** The state of a run, as `GET /v1/runs/:id` returns it. */
 const RunAnswer = v.object({
   runId: v.string(),
   state: v.picklist(['running', 'completed', 'awaiting_approval', 'suspended', 'stopped', 'cancelled', 'failed']),
@@ -49,7 +48,6 @@ const RunAnswer = v.object({
   expiresAt: v.optional(Time),
 });
 
-/** The response of a stream that has nothing to send. */
 export const nothingLeft = empty('Nothing is left to stream');
 
 export const runOperations = {
@@ -100,7 +98,6 @@ export const runOperations = {
   },
 } satisfies Operations;
 
-/** Creates the routes under `/runs` and `/chats`. */
 export function runRoutes(endpoint: Served): void {
   const { runtime } = endpoint;
   const serve = endpoint.serve(runOperations);
@@ -129,7 +126,6 @@ export function runRoutes(endpoint: Served): void {
   });
 }
 
-/** Reads the key and the body of a request that starts a run. */
 async function readStart(
   c: Context<SignedEnv>,
 ): Promise<{ readonly data: unknown; readonly idempotency: RunToStart['idempotency'] }> {
@@ -165,7 +161,6 @@ export async function streamChatOf(
   return streamResponse(endpoint, { cursor: await runs.cursor(principal, runId, 0), runId, traceId, earlier });
 }
 
-/** A request that is to start a run, and for a fork the run that it goes on from. */
 interface RunToStart {
   readonly request: unknown;
   readonly idempotency: NonNullable<StartOptions['idempotency']>;
@@ -329,7 +324,6 @@ export const forkOperations = {
   },
 } satisfies Operations;
 
-/** Creates the routes under `/runs`. */
 export function forkRoutes(endpoint: Served): void {
   const { runtime } = endpoint;
   const serve = endpoint.serve(forkOperations);

@@ -87,7 +87,6 @@ const mostHookBytes = 65_536;
 const changes = { scope: 'run:create', checkedBy: 'runtime' } as const;
 type WireFire = WithTimes<ScheduleFire, 'at' | 'firedAt'>;
 
-/** The operations of these routes. */
 export const scheduleOperations = {
   'GET /v1/schedules': {
     operationId: 'listSchedules',
@@ -174,7 +173,6 @@ export const scheduleOperations = {
   },
 } satisfies Operations;
 
-/** Creates the routes under `/schedules`. */
 export function scheduleRoutes({ runtime: { schedules }, serve: table }: Served): void {
   const serve = table(scheduleOperations);
   const Given = v.record(v.string(), v.unknown());

@@ -29,7 +29,6 @@ export const messageOperations = {
   },
 } satisfies Operations;
 
-/** Creates the route under `/runs`. */
 export function messageRoutes({ runtime, serve: table }: Served): void {
   const serve = table(messageOperations);
   serve('POST /v1/runs/:id/messages', async (c) => {

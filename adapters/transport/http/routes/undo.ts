@@ -63,7 +63,6 @@ export const undoOperations = {
   },
 } satisfies Operations;
 
-/** Creates the routes under `/runs`. */
 export function undoRoutes(endpoint: Served): void {
   const { runtime } = endpoint;
   const serve = endpoint.serve(undoOperations);
