@@ -9,7 +9,6 @@ export interface Terminal {
   readonly err: (text: string) => void;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdin: () => Promise<string>;
-  /** Aborts with Ctrl+C. */
   readonly signal: AbortSignal;
 }
 
@@ -19,7 +18,6 @@ export interface Given {
 }
 
 export interface Command {
-  /** One line for the list of commands. */
   readonly summary: string;
   /** The lines after `pinnace`, and what the options mean. */
   readonly usage: string;

@@ -15,11 +15,9 @@ import {
 import { PinnaceError } from '../../src/base/errors.ts';
 
 export interface CircuitOptions {
-  /** Calls at a time. */
   readonly concurrency?: number;
   /** Failures in a row that open the circuit; so does half of at least ten calls in 30 s. */
   readonly failures?: number;
-  /** How long the circuit stays open before one call may try again. */
   readonly openMs?: number;
 }
 

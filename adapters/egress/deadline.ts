@@ -7,7 +7,6 @@ export interface Deadline {
   readonly signal: AbortSignal;
   /** Resolves with the result, or rejects at the deadline if that is first. */
   readonly race: <T>(work: Promise<T>) => Promise<T>;
-  /** Releases timer and signal. */
   readonly release: () => void;
 }
 

@@ -14,14 +14,12 @@ import { originOf, readItem, type StoredItem, type StoredRow } from './item.ts';
 
 /** What finds items. It receives every row that is added and every item that is removed. */
 export interface ItemEngine {
-  /** Throws `invalid_argument` for rows that it cannot hold. */
   require?(rows: readonly StoredRow[]): void;
   /** The id is not there yet. */
   add(row: StoredRow): void;
   remove(item: StoredItem): void;
   /** Returns an item with what the engine keeps of it. */
   rowOf?(item: StoredItem): StoredRow;
-  /** Returns the best hits for a query or an embedding; filters hold before anything is cut. */
   search(request: GroundingRequest, context: SearchContext): Promise<SourceHit[]>;
   /** Makes ready what is better made before the next question; with `measure` also what takes seconds, where it is worth it. */
   settle?(signal: AbortSignal, options: { readonly measure: boolean }): Promise<void>;
@@ -30,7 +28,6 @@ export interface ItemEngine {
   /** Replaces all items with such bytes. Returns false and changes nothing if it cannot read them. */
   restore?(bytes: Uint8Array): Promise<boolean>;
   has?(id: string): boolean;
-  /** Figures for the operator. */
   stats?(): Readonly<Record<string, unknown>>;
 }
 
@@ -84,7 +81,6 @@ export async function listItems(
 
 /** Remembers what passes the latest filters. */
 interface AllowedRows {
-  /** Forgets everything: the rows have changed. */
   clear(): void;
   /** Returns the rows that pass, in order; `undefined` without filters. */
   find(filters: readonly Filter[], given: FindOptions): Promise<Uint32Array | undefined>;

@@ -54,7 +54,6 @@ interface Access {
   /** A key of this writer alone. */
   readonly markKey: Key;
   head: StoredHead<Head> | undefined;
-  /** How far the log was read here. */
   at: Head | undefined;
 }
 

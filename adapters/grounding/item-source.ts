@@ -30,7 +30,6 @@ export interface ItemSourceOptions {
   readonly shared?: boolean;
   /** Where the items are stored, by source and tenant. Absent, they live as long as the process. */
   readonly storage?: Storage;
-  /** Milliseconds since 1970. */
   readonly now?: () => number;
   /** How old the knowledge of what other instances have written may be; 1 s when absent. */
   readonly refreshMs?: number;

@@ -13,11 +13,9 @@ import type { SkippedPart } from './office/markdown.ts';
 import { cancelledPdf, damagedPdf, type PdfText, readPdf, slowPdf } from './pdf-reader.ts';
 
 export interface PdfTextOptions {
-  /** Stops the reading with `cancelled`. */
   readonly signal?: AbortSignal | undefined;
   /** How long the reading may take, in milliseconds; 60,000 when absent. */
   readonly timeoutMs?: number;
-  /** Receives each page without text. */
   readonly onSkipped?: ((part: SkippedPart) => void) | undefined;
 }
 

@@ -55,7 +55,6 @@ interface Row {
 interface Table {
   readonly rows: readonly Row[];
   readonly version: string;
-  /** How many rows have a word. */
   readonly frequencies: ReadonlyMap<string, number>;
 }
 

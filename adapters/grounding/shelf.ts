@@ -46,7 +46,6 @@ export interface Removal {
 export interface Shelf {
   version(): string;
   stats(): { readonly items: number; readonly details?: Readonly<Record<string, unknown>> };
-  /** Reads what other instances have written, if it is time to. */
   refresh(signal: AbortSignal): Promise<void>;
   put(
     rows: readonly StoredRow[],
@@ -247,14 +246,11 @@ function digestOf(rows: readonly StoredRow[]): Promise<string> {
 
 interface HeldItems {
   readonly items: Items;
-  /** Applies a whole change, yielding to other work in between. */
   apply(change: LogChange): Promise<void>;
   clear(): void;
-  /** Stops updating the engine until `follow`. */
   leave(): void;
   /** Updates the engine from now on. With `restored` it has the current items already; otherwise they are all added. */
   follow(given: { readonly restored: boolean }): Promise<void>;
-  /** Removes expired items. */
   expire(): void;
   /** The number of rows in the log that are no longer needed since it was last reset. */
   dead: number;
@@ -326,7 +322,6 @@ interface Keyed {
 interface Once {
   /** Whether it was done. Throws `conflict` when something else was. */
   isDone(keyed: Keyed): Promise<boolean>;
-  /** The changes that note it, for the commit that does it. */
   changes(keyed: Keyed): readonly Change[];
 }
 

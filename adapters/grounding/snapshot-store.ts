@@ -15,7 +15,6 @@ import { sha256 } from '../../src/base/hash.ts';
 
 /** A stored snapshot, before it is read. */
 export interface StoredSnapshot {
-  /** The version of the log when the snapshot was made. */
   readonly version: string;
   /** Reads its bytes; `undefined` where they are not what was written. */
   readonly read: () => Promise<Uint8Array | undefined>;

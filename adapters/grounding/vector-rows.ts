@@ -29,7 +29,6 @@ interface Segment {
 
 interface Nearest {
   readonly topK: number;
-  /** The only rows that count; all when absent. */
   readonly allowed: Uint32Array | undefined;
   readonly turns: Turns;
 }
@@ -57,7 +56,6 @@ export class VectorRows {
     this.#isFloats = format === 'float32';
   }
 
-  /** Adds a row of length one and returns its number. */
   append(id: string, unit: ArrayLike<number>): number {
     const row = this.ids.push(id) - 1;
     this.live++;
@@ -81,7 +79,6 @@ export class VectorRows {
     this.live--;
   }
 
-  /** A row. Not to be changed. */
   vectorAt(row: number): Float32Array {
     const { floats, bytes, scales } = this.#segments[Math.floor(row / segmentRows)]!;
     const at = row % segmentRows;
@@ -99,7 +96,6 @@ export class VectorRows {
     return dotBytes(bytes, at * this.dimensions, query) * scales[at]!;
   }
 
-  /** The best rows by their cosines; of equals, those with the smaller ids. */
   async nearest(query: Float64Array, { topK, allowed, turns }: Nearest): Promise<{ row: number; score: number }[]> {
     const { ids } = this;
     const total = allowed?.length ?? ids.length;
@@ -284,7 +280,6 @@ interface Top {
   /** What a row must reach; more than that, or as much and a smaller id. */
   least(): number;
   offer(score: number, row: number): void;
-  /** The rows with their scores, the best first. */
   entries(): { readonly row: number; readonly score: number }[];
 }
 

@@ -7,9 +7,7 @@ import { invalidAnswer, tooMuch } from './failures.ts';
 export interface ListOptions {
   readonly page: (cursor: string | undefined) => Promise<unknown>;
   readonly field: 'tools' | 'prompts' | 'resources' | 'resourceTemplates';
-  /** The bytes that were read so far. */
   readonly bytesRead: () => number;
-  /** The longest list, in bytes. */
   readonly maxBytes: number;
   readonly maxPages: number;
   readonly maxItems: number;

@@ -38,11 +38,8 @@ interface McpFetchOptions {
   readonly challenges?: Challenges | undefined;
   /** Called when changes of lists may have been missed. Absent: no stream is held open for them. */
   readonly onGap?: (() => void) | undefined;
-  /** Receives the notifications. */
   readonly onNotice: (notice: Message) => void;
-  /** The longest response, in bytes. */
   readonly maxBytes: number;
-  /** The longest time of a response; calls have their own time limits. */
   readonly maxMs: number;
 }
 
@@ -52,7 +49,6 @@ export interface McpFetch {
   readonly faultBehind: (data: unknown) => PinnaceError | undefined;
   /** Returns the server's result for the empty result that the library returns. */
   readonly resultBehind: (frame: unknown) => unknown;
-  /** The bytes that were read so far. */
   readonly bytesRead: () => number;
 }
 
@@ -99,7 +95,6 @@ interface NoticeStream {
 }
 
 interface Context extends McpFetchOptions {
-  /** What load balancers know a session by; of this connection alone. */
   readonly cookies: Map<string, string>;
   readonly stream: NoticeStream;
   readonly exchanges: Exchanges;

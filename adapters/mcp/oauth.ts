@@ -25,7 +25,6 @@ interface DiscoverOptions {
   readonly resourceMetadata?: string | undefined;
   readonly egress: Egress;
   readonly signal: AbortSignal;
-  /** Whether tokens may go to this URL. */
   readonly isSafe: (url: URL) => boolean;
 }
 

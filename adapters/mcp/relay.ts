@@ -14,13 +14,10 @@ type Bytes = Uint8Array<ArrayBuffer>;
 export interface RelayOptions {
   readonly exchange: Exchange;
   readonly exchanges: Exchanges;
-  /** Receives the notifications of the server. */
   readonly onNotice: (notice: Message) => void;
   /** Returns the response as the library may read it. */
   readonly toAnswer: (message: Message) => Message;
-  /** Returns the message that ends the request with our error. */
   readonly toMessage: (error: PinnaceError) => string;
-  /** Counts the received bytes. */
   readonly count: (length: number) => void;
 }
 
@@ -166,28 +163,22 @@ export interface Exchange {
   readonly id: string | number | undefined;
   /** The id of the request at the server, which no other connection uses: a call that is sent again has another. */
   readonly wireId: string | number | undefined;
-  /** The message as it is sent. */
   readonly body: string;
   readonly method: string;
   readonly abort: AbortController;
   /** The event from which the server can continue a response that broke off. */
   lastEventId: string | undefined;
-  /** How often the response was resumed. */
   resumes: number;
   /** How many requests the server has sent meanwhile, and how many pings. */
   serverRequests: number;
   pings: number;
-  /** The response is complete, or no longer wanted. */
   ended: boolean;
 }
 
 /** The exchanges of one connection that wait for a response. */
 export interface Exchanges {
-  /** Starts an exchange for a message as it is sent. */
   start(text: string): Exchange;
-  /** Returns the exchange whose response continues after an event. */
   resumed(eventId: string): Exchange | undefined;
-  /** Records the event after which the response can continue. */
   mark(exchange: Exchange, eventId: string): void;
   end(exchange: Exchange): void;
 }
@@ -297,7 +288,6 @@ export function errorCodeOf({ error }: Message): number | undefined {
 export interface HeldResults {
   /** Returns the response without its content. */
   readonly hold: (message: Message) => Message;
-  /** Returns the held result, once. */
   readonly take: (frame: unknown) => unknown;
 }
 

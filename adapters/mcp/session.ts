@@ -6,13 +6,9 @@ import type { McpFetch } from './mcp-fetch.ts';
 
 export interface OpenOptions {
   readonly url: URL;
-  /** The only `fetch` of the session. */
   readonly fetch: McpFetch['fetch'];
-  /** Whether a person can answer questions. */
   readonly questions: boolean;
-  /** Whether apps are shown (MCP Apps). */
   readonly apps: boolean;
-  /** Called when changes of the lists may have been missed; absent, no stream is held open for them. */
   readonly onGap?: (() => void) | undefined;
   /** The least level of log messages; absent: the server is not asked for any. */
   readonly logLevel?: LogLevel | undefined;
@@ -28,7 +24,6 @@ export interface McpSession {
   readonly protocolVersion: string;
   readonly serverInfo: { readonly name: string; readonly version: string };
   readonly instructions: string | undefined;
-  /** What the server has declared. */
   readonly capabilities: Readonly<Record<string, unknown>>;
   /** Sends a request that only reads. Returns the result, or the key of the held result. */
   request(

@@ -111,7 +111,6 @@ class EventReader {
     this.#ready.push(event);
   }
 
-  /** The events at hand, at least one; `undefined` at the end. */
   async read(): Promise<string | undefined> {
     while (this.#ready.length === 0) {
       const { done, value } = await this.#reader.read();

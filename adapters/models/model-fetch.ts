@@ -4,7 +4,6 @@ import { asRecord, isRecord } from '../../src/base/is-record.ts';
 import { readAnswer } from './model-answer.ts';
 
 export interface ModelFetchOptions {
-  /** Sends the requests; the global `fetch` when absent. */
   readonly fetch?: typeof fetch | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   /** The parameters that the server does not take. Those that it refuses are added. */

@@ -11,7 +11,6 @@ export interface Remote {
   readonly name: 'catalog' | 'secret manager';
   /** The prefix of its error reasons. */
   readonly kind: 'catalog' | 'secrets';
-  /** The longest body that is read. */
   readonly maxBytes: number;
   readonly fetch: (request: Request) => Promise<Response>;
   readonly now: () => number;
@@ -19,7 +18,6 @@ export interface Remote {
 
 export interface JsonRequest {
   readonly url: string;
-  /** What is requested, in messages: `agent "helper"`. */
   readonly what: string;
   /** Called for each request, so that tokens can be renewed. */
   readonly headers: () => Promise<HeaderRecord> | HeaderRecord;

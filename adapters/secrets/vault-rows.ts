@@ -18,7 +18,6 @@ interface KeyRow extends WrappedKey {
 }
 
 export interface SecretRow {
-  /** The key that it was encrypted with. */
   readonly kid: string;
   readonly data: Uint8Array<ArrayBuffer>;
   readonly origins?: readonly string[] | undefined;

@@ -6,14 +6,10 @@ import type { Change, Storage } from '../../src/contracts/storage.ts';
 
 export interface PreparedChange {
   readonly key: Key;
-  /** The encoded key, as text. */
   readonly id: string;
-  /** A copy of the value; `undefined` deletes. */
   readonly value: unknown;
-  /** When the value expires. */
   readonly expiresAt: number | undefined;
   readonly ifVersion: string | null | undefined;
-  /** Whether only the version is checked. */
   readonly keep: boolean;
 }
 

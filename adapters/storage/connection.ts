@@ -4,9 +4,7 @@ import { storageClosed } from './unavailable.ts';
 
 export interface Connection<Opened> {
   use<Result>(call: (opened: Opened) => Promise<Result>): Promise<Result>;
-  /** Drops a connection that failed: the next use opens another. */
   forget(opened: Opened): void;
-  /** Waits for the calls under way, then closes. */
   close(): Promise<void>;
 }
 

@@ -40,7 +40,6 @@ export interface EtcdNotice {
 }
 
 export interface EtcdClient {
-  /** Makes a call, once: what reads may be repeated by the caller. Rejects as a storage does. */
   readonly call: (path: string, body: object) => Promise<EtcdAnswer>;
   /** Reads the notices of the keys from `key` up to but without `end` until the signal aborts or the node goes away. */
   readonly watch: (

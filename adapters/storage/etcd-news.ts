@@ -6,11 +6,9 @@ import type { EtcdClient, EtcdNotice } from './etcd-client.ts';
 import { createNews } from './news.ts';
 
 export interface EtcdNews {
-  /** Watches the keys of these hashes. The first call starts to listen. */
   watch(hashes: readonly number[], options: Parameters<Watchable['watch']>[1]): void;
   /** What a commit writes besides its changes, so that others learn of these hashes. */
   operationOf(hashes: readonly number[]): object;
-  /** Notifies the watchers here. */
   emit(hashes: readonly number[]): void;
   close(): Promise<void>;
 }

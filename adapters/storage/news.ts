@@ -1,11 +1,8 @@
 /** Notifies watchers of commits in this process. */
 
 export interface News {
-  /** Calls back after a commit has touched any of these encoded keys, until the signal aborts. */
   watch(ids: readonly string[], options: { readonly signal: AbortSignal; readonly onNews: () => void }): void;
-  /** Notifies the watchers of these encoded keys. */
   emit(ids: readonly string[]): void;
-  /** Notifies all watchers. */
   emitAll(): void;
 }
 

@@ -15,7 +15,6 @@ const purgeLimit = 100;
 export interface PostgresDraft {
   readonly changes: readonly PreparedChange[];
   readonly input: string;
-  /** The hashes of the keys that are written: the news of the commit. */
   readonly written: ReadonlySet<number>;
   /** The hashes of all keys, and for each whether a key of it is written. */
   readonly hashes: string;

@@ -10,14 +10,11 @@ import { openListener, type PostgresClients } from './postgres-client.ts';
 export interface PostgresNewsOptions {
   readonly clients: PostgresClients;
   readonly channel: string;
-  /** Receives why a listener could not listen. */
   readonly onFailed: (cause: unknown) => void;
-  /** The time between two polls. */
   readonly pollMs: number;
 }
 
 export interface PostgresNews {
-  /** Watches the keys of these hashes. The first call starts to listen. */
   watch(hashes: readonly number[], options: Parameters<Watchable['watch']>[1]): void;
   /** Tells the watchers of these hashes, here at once and elsewhere within {@link spacingMs}. */
   announce(hashes: ReadonlySet<number>): void;

@@ -102,7 +102,6 @@ interface Verification {
   readonly issuer: string;
   readonly audience: string;
   readonly requireType: boolean;
-  /** Milliseconds. */
   readonly now: number;
 }
 

@@ -15,7 +15,6 @@ export type Handlers = Readonly<
 >;
 
 export interface PortServer {
-  /** Reports that the list has changed. */
   changed(): void;
   close(): void;
 }

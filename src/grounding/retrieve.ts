@@ -141,12 +141,10 @@ export interface SourceAnswer {
 
 /** How a source is queried. */
 export interface AskOptions {
-  /** Aborts on timeout or when the caller aborts. */
   readonly signal: AbortSignal;
   readonly now: () => number;
   /** Returns the requests to this source, one for each owner of items, or rejects when it may not be queried. */
   readonly prepare: () => Promise<readonly GroundingRequest[]>;
-  /** Receives what was thrown. */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 

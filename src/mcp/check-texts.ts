@@ -25,9 +25,7 @@ export function checkCharacters(text: string, path: string): readonly Remark[] {
 }
 
 interface KnownTools {
-  /** The names of tools from elsewhere. */
   readonly others: ReadonlySet<string>;
-  /** Those of the server itself. */
   readonly own?: ReadonlySet<string> | undefined;
 }
 

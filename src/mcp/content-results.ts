@@ -18,9 +18,7 @@ const maxPromptText = 65_536;
 const maxBase64 = 6_000_000;
 
 interface ShapeOptions {
-  /** Whether files are given on. */
   readonly media: boolean;
-  /** Takes secrets out of a text, before it is cut. */
   readonly redact: (text: string) => string;
 }
 

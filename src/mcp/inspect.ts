@@ -21,7 +21,6 @@ import { contentLabel, itemId } from './pins.ts';
 export interface InspectContext {
   readonly alias: string;
   readonly url: string;
-  /** The names of tools from elsewhere: of other servers and of ours. */
   readonly others: ReadonlySet<string>;
   /** What a person does not want of the server. */
   readonly leaveOut?: readonly string[];
@@ -72,7 +71,6 @@ function rank({ severity }: Remark): number {
 }
 
 interface ToolContext extends InspectContext {
-  /** The names of the server's own tools. */
   readonly own: ReadonlySet<string>;
 }
 

@@ -37,9 +37,7 @@ export interface McpServersOptions {
   readonly now: () => number;
   /** How long a comparison with a pin is good for. */
   readonly driftTtlMs?: number;
-  /** The longest time of one call. */
   readonly timeoutMs?: number;
-  /** The longest text of a result, in UTF-16 code units. */
   readonly maxLength?: number;
   /** Called after the record of a server was written. */
   readonly onWritten: (server: Pick<McpServer, 'id' | 'tenant'>) => void | Promise<void>;
@@ -52,7 +50,6 @@ export interface KnownMcpTool extends PinnedDefinition {
 export interface McpServers {
   /** The server with what has drifted marked as such. The same object for as long as nothing changes. */
   current(server: McpServer): McpServer;
-  /** The tools of the server's pin. */
   toolsOf(server: McpServer): Promise<readonly KnownMcpTool[]>;
   /** Looks at what a server offers, and pins it on approval. Rejects as `validateServer` does. */
   validate(serverId: string, validation: McpValidating): Promise<McpValidation>;
@@ -60,7 +57,6 @@ export interface McpServers {
   signIns(): Promise<McpSignIns>;
   /** Prompts and resources. @throws PinnaceError `unavailable` without a connector. */
   content(): Promise<McpContent>;
-  /** Stores the answers of a person to the questions of a server. */
   answer(answering: AnsweredQuestions, options: { readonly signal: AbortSignal }): Promise<void>;
 }
 

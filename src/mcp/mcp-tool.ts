@@ -23,13 +23,10 @@ import { noSignIn } from './sign-in-failures.ts';
 
 export interface McpToolOptions {
   readonly watch: PinWatch;
-  /** Opens the connections of a run. */
   readonly openSession: () => McpSession;
   /** Signs people in and asks them questions. Absent where the composition allows neither. */
   readonly people: (() => Promise<McpPeople>) | undefined;
-  /** The longest time of one call, in milliseconds. */
   readonly timeoutMs: number;
-  /** The longest text of a result, in UTF-16 code units. */
   readonly maxLength: number;
 }
 
@@ -312,12 +309,10 @@ const refusedMessages: ReadonlySet<unknown> = new Set([-32_700, -32_600]);
 
 /** The output of an MCP tool. What the server said is facts to judge, never instructions. */
 interface McpToolOutput {
-  /** The alias of the server. */
   readonly source: string;
   readonly untrusted: true;
   /** The tool reports a failure; `content` has the reason. */
   readonly isError?: true;
-  /** The structured result. */
   readonly data?: unknown;
   readonly content?: readonly McpContent[];
   /** Whether there was more. */

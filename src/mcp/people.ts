@@ -37,7 +37,6 @@ interface McpPeopleOptions {
   readonly secrets: SecretSource | undefined;
   /** Without it, sign-ins are not possible. */
   readonly signIn: McpSignIn | undefined;
-  /** The key that seals tokens and answers. */
   readonly sealKey: SecretRef;
   readonly emit: Emit;
   readonly report?: Report;

@@ -33,7 +33,6 @@ export interface Drift {
 }
 
 export interface PinWatchOptions {
-  /** How long a comparison is good for. */
   readonly ttlMs: number;
   readonly now: () => number;
   /** Receives the differences of a list when they are not those that were reported before. Must not reject. */
@@ -54,7 +53,6 @@ interface ListState {
 
 interface ServerState {
   readonly lists: Map<PinnedKind, ListState>;
-  /** The server with what is hidden marked as such. */
   marked: WeakMap<McpServer, McpServer>;
 }
 
@@ -69,7 +67,6 @@ export class PinWatch {
     this.#options = options;
   }
 
-  /** The server with tools that have drifted marked as such. The same object for as long as nothing changes. */
   current(server: McpServer): McpServer {
     const { changed, removed } = this.#list(server, 'tools');
     if (changed.size === 0 && removed.size === 0) return server;
@@ -185,7 +182,6 @@ export interface DriftRecordOptions {
   readonly catalog: Catalog;
   readonly emit: Emit;
   readonly report?: Report;
-  /** Called after the record of a server was written. */
   readonly onWritten: (server: Pick<McpServer, 'id' | 'tenant'>) => void | Promise<void>;
 }
 

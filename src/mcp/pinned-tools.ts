@@ -134,9 +134,7 @@ function policyOf(
 interface ToolUi {
   /** Of the app that shows its results; `undefined` without one. */
   readonly uri: string | undefined;
-  /** Whether models may call it. */
   readonly forModel: boolean;
-  /** Whether apps of its server may call it. */
   readonly forApp: boolean;
 }
 

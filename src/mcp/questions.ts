@@ -25,7 +25,6 @@ import { continuationKey, hostOf, type Sealed, type Seals } from './sign-in-reco
 export interface AskingTool {
   readonly server: McpServer;
   readonly principal: Principal;
-  /** The tool's fingerprint. */
   readonly fingerprint: string;
   readonly input: unknown;
 }
@@ -40,15 +39,12 @@ interface QuestionRecord {
   readonly kind: 'elicitation';
   readonly runId: string;
   readonly tenant: string;
-  /** Whose run has asked. */
   readonly subject: string;
   readonly serverId: string;
   /** SHA-256 over the call: server, pin, tool and input. */
   readonly call: string;
-  /** How often the server has asked during the call. */
   readonly round: number;
   readonly expiresAt: number;
-  /** The questions and the state of the server. */
   readonly sealed: Sealed;
   /** The answers; the model never sees them. */
   readonly sealedAnswers?: Sealed;

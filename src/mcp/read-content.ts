@@ -46,7 +46,6 @@ interface ContentReaderOptions {
   readonly watch: PinWatch;
   readonly session: McpSession;
   readonly people: (() => Promise<McpPeople>) | undefined;
-  /** The longest time of one request, in milliseconds. */
   readonly timeoutMs: number;
 }
 

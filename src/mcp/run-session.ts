@@ -20,7 +20,6 @@ export interface ServerAccess {
   readonly secret: Secret | undefined;
   /** Whether a person can answer questions. */
   readonly questions: boolean;
-  /** The tokens of the first call serve all calls of the run: it has one caller. */
   readonly authorization?: McpAuthorization;
 }
 

@@ -283,7 +283,6 @@ function unlistedRedirect(): PinnaceError {
 interface AuthorizationOf {
   readonly server: McpServer;
   readonly principal: Principal;
-  /** Redacts each token, before it is used. */
   readonly protect: (token: Secret) => void;
 }
 

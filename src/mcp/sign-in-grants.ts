@@ -168,7 +168,6 @@ async function renew(grant: OpenGrant, of: GrantOf, context: SignInContext): Pro
 export interface LookAtAuth {
   readonly server: McpServer;
   readonly principal: Principal;
-  /** Connects and lists. */
   readonly readOffer: (authorization: McpAuthorization) => Promise<Offered>;
   readonly report: Report;
   readonly context: SignInContext;

@@ -20,7 +20,6 @@ export interface GrantRecord {
   readonly clientId: string;
   /** The one of the sign-in: a registered client is found by it. */
   readonly redirectUri: string;
-  /** What was granted, separated by spaces. */
   readonly scope: string;
   /** The digest of the approved authorization server. */
   readonly pin: string;

@@ -18,7 +18,6 @@ export interface Changed extends Use {
 
 /** A write in the making. It reads what it has itself changed. */
 export interface Draft {
-  /** Whose records it writes. */
   readonly owner: Owner;
   get<Kind extends RecordKind>(kind: Kind, id: string): Promise<CatalogRecords[Kind] | undefined>;
   /** A record of the owner, else the shared one: what records of the owner may name. */

@@ -108,7 +108,6 @@ export interface FieldIssue extends Issue {
 }
 
 export interface KnownCode {
-  /** Names for `config.handler`. */
   readonly handlers: ReadonlySet<string>;
   /** Origins on private networks that HTTP tools, model and MCP servers may have. */
   readonly privateOrigins: PrivateOrigins;

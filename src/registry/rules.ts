@@ -11,11 +11,9 @@ import { type CatalogRecords, kindNames, type RecordKind } from './record-kinds.
 import { scan, type ScanOptions } from './scan.ts';
 
 export interface RuleContext extends ScanOptions {
-  /** Whose record it is: it may name the owner's records and the shared ones. */
   readonly owner: Owner;
   /** Gives a record as it will be when the write is done. */
   readonly find: <Kind extends RecordKind>(kind: Kind, id: string) => Promise<CatalogRecords[Kind] | undefined>;
-  /** The record as it is now. */
   readonly current: CatalogRecords[RecordKind] | undefined;
 }
 

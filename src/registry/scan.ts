@@ -17,7 +17,6 @@ export interface ScanOptions {
 
 interface ScanScope<Kind extends RecordKind> extends RecordScope {
   readonly kind: Kind;
-  /** The id behind which reading starts. */
   readonly after?: string | undefined;
 }
 

@@ -119,30 +119,25 @@ export class SearchIndex {
     if (--this.groupSizes[this.groups[slot]!]! > 0) this.furtherItems--;
   }
 
-  /** Whether so many of the slots are of removed items that the index should be made again. */
   get isWorn(): boolean {
     return this.ids.length - this.live >= Math.max(1_000, this.ids.length / 4);
   }
 
-  /** The items as they are added to another index. */
   *items(): Iterable<IndexedItem> {
     for (const [slot, id] of this.ids.entries()) {
       if (id !== undefined) yield { id, group: this.groupNames[this.groups[slot]!]!, sequence: this.sequences[slot]! };
     }
   }
 
-  /** Returns the number of a term that items have. */
   numberOf(term: string): number | undefined {
     const number = this.vocabulary.numbers.get(term);
     return number !== undefined && (this.frequencies[number] ?? 0) > 0 ? number : undefined;
   }
 
-  /** How many items have the term; a term that is none has no items. */
   frequencyOf(term: number | undefined): number {
     return term === undefined ? 0 : this.frequencies[term] ?? 0;
   }
 
-  /** Returns how much an item says a term; 0 if it does not. */
   weightOf(term: number, slot: number): number {
     const { step, steps } = this.rules;
     const list = this.postings[term];

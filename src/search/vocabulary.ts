@@ -30,12 +30,10 @@ export class Vocabulary {
     this.#maskOf = maskOf;
   }
 
-  /** Returns what is known of a word; a new term gets a number. */
   know(word: string): KnownWord {
     return this.words.get(word) ?? this.addWord(word, this.addTerm(stem(word)));
   }
 
-  /** Returns the number of a term; a new term gets one. */
   addTerm(term: string): number {
     const known = this.numbers.get(term);
     if (known !== undefined) return known;
@@ -62,13 +60,11 @@ export class Vocabulary {
     if (this.#unshapedWords.length > 0) this.#unshapedWords = [];
   }
 
-  /** The terms with this first character and length. */
   ofShape(first: string, length: number): readonly number[] {
     this.shape();
     return this.#shapes.get(shapeOf(first, length)) ?? [];
   }
 
-  /** The words with this first character and length that are not their own terms. */
   wordsOfShape(first: string, length: number): readonly string[] {
     this.shape();
     return this.#wordShapes.get(shapeOf(first, length)) ?? [];

@@ -32,9 +32,7 @@ export interface SimulatedClient<R extends SimulatedRuntime = SimulatedRuntime> 
 export interface ObservedClient<R extends SimulatedRuntime> {
   readonly client: SimulatedClient<R>;
   readonly requests: SentRequest[];
-  /** The principal of each run. */
   readonly principals: Map<string, Principal>;
-  /** Resolves when it has disconnected. */
   readonly left: Promise<void>;
 }
 
@@ -144,9 +142,7 @@ export interface Observed {
   phase: Phase;
   readonly calls: ExecutedCall[];
   readonly events: ObservedEvent[];
-  /** The prompts that models were sent, as JSON. */
   readonly prompts: string[];
-  /** The values of secrets that were resolved. */
   readonly secrets: Set<string>;
   readonly storages: Map<string, StorageCheck>;
   readonly streams: OpenStreams;

@@ -8,12 +8,10 @@ import type { VirtualTime } from './virtual-time.ts';
 export const canary = 'CANARY-fault-Hn54Yd20';
 
 export interface Instance extends StruckInstance {
-  /** Every call of a port so far. */
   readonly steps: readonly string[];
   readonly call: StepCall;
   readonly now: () => number;
   readonly isDead: () => boolean;
-  /** Resolves when it is killed. */
   readonly killed: Promise<void>;
 }
 

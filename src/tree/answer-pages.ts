@@ -14,7 +14,6 @@ import type { View } from './view.ts';
 export interface Step {
   readonly reader: Reader;
   readonly root: Cursor;
-  /** Where this page starts. */
   readonly next: Cursor;
   /** What the answer says of version and next page. */
   end(next: Cursor | undefined): Output;
@@ -336,9 +335,7 @@ export function isLargerThan(data: unknown, most: number): boolean {
 interface Fitting<Source, Item> {
   readonly room: number;
   readonly make: (source: Source) => Item;
-  /** About what the item takes in the answer. */
   readonly sizeOf: (item: Item) => number;
-  /** The same item, shortened to about these bytes; for one that is too large alone. */
   readonly shorten: (source: Source, bytes: number) => Item;
   readonly write: (items: readonly Item[]) => Output;
 }

@@ -37,7 +37,6 @@ export class AuditTrail {
   readonly #entries: AuditEntry[] = []; // a ring: entry `seq` is at `seq % maxEntries`
   #last = 0;
 
-  /** Numbers the entry and stores it. */
   add(entry: UnnumberedEntry, sink: AuditSink | undefined): void {
     entry.seq = ++this.#last;
     this.#entries[this.#last % maxEntries] = entry;
@@ -48,7 +47,6 @@ export class AuditTrail {
     }
   }
 
-  /** The entries after a number, oldest first, at most `limit`. */
   list({ after = 0, limit = maxEntries }: { readonly after?: number; readonly limit?: number } = {}): AuditEntry[] {
     const listed: AuditEntry[] = [];
     for (let seq = Math.max(after, this.#last - maxEntries) + 1; seq <= this.#last && listed.length < limit; seq++) {

@@ -191,11 +191,9 @@ function refusedView(issues: readonly ImportIssue[]): PinnaceError {
 
 interface ImportRules {
   readonly types: TypeRegistry;
-  /** The payload types that the caller allows. */
   readonly allowed: ReadonlySet<string>;
   /** Whether the content is going to be used, or only what is expanded. */
   readonly isContentUsed: boolean;
-  /** The most bytes of one payload. */
   readonly payloadBytes: number;
 }
 

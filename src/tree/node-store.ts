@@ -26,14 +26,12 @@ export class NodeStore {
   types: Int32Array;
   parents: Int32Array;
   childCounts: Int32Array;
-  /** The number of the block that holds the node. */
   blocks: Int32Array;
   /** The records that open snapshots keep, by slot. */
   readonly overlays = new Set<Map<number, NodeRecord>>();
   readonly #free: number[] = [];
   #used = 0;
 
-  /** Creates an empty store with room for `expected` nodes. */
   constructor({ expected, seed }: { readonly expected: number; readonly seed: number }) {
     const room = expected + (expected >> 4) + 64;
     this.ids.length = this.payloads.length = room; // to grow step by step would take longer than to fill
@@ -54,7 +52,6 @@ export class NodeStore {
     return slot;
   }
 
-  /** The record of a slot as it is now. */
   record(slot: number): NodeRecord {
     return {
       payload: this.payloads[slot]!,
@@ -69,7 +66,6 @@ export class NodeStore {
     for (const overlay of this.overlays) if (!overlay.has(slot)) overlay.set(slot, this.record(slot));
   }
 
-  /** Frees the slot; no snapshot may still read it. */
   free(slot: number): void {
     this.index.delete(this.ids[slot]!, slot);
     this.ids[slot] = '';
@@ -86,7 +82,6 @@ export class NodeStore {
 }
 
 interface IdIndex {
-  /** The slot, or -1. */
   find(nodeId: string): number;
   /** Points the id to the slot; returns the slot that it pointed to before, or -1. `ids[slot]` must be the id already. */
   set(nodeId: string, slot: number): number;

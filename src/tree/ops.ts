@@ -206,7 +206,6 @@ interface Doomed extends Detached {
 export class History {
   readonly #limit: number;
   readonly #snapshots: { oldestRev(): number };
-  /** A ring; `#first` is the oldest. */
   readonly #entries: HistoryEntry[] = [];
   #first = 0;
   /** When the roots of removed subtrees were removed. */

@@ -41,7 +41,6 @@ export interface TypeRegistry {
   numberOf(name: string): number | undefined;
   get(name: string): PayloadType | undefined;
   at(number: number): PayloadType;
-  /** Checks a payload as a whole. Unknown fields that the `stored` payload has already, as of an older schema, are retained. */
   check(name: string, payload: unknown, stored?: Payload): PayloadCheck;
 }
 

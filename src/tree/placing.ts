@@ -170,9 +170,7 @@ function addBlocks({ sequence }: Structure, { slots, depths }: Block): Int32Arra
 }
 
 interface Builder {
-  /** Enters the row's node and returns its slot. */
   add(row: TreeRow): number;
-  /** The depth of the node entered last. */
   depth(): number;
 }
 

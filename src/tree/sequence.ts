@@ -122,7 +122,6 @@ export function copyLayout(layout: Layout): Layout {
 
 /** Follows the blocks with records of its own, as a view does. */
 export interface BlockWatcher {
-  /** There may now be block numbers below `room`. */
   grow(room: number): void;
   /** The block is new; its depths count from 0 at the root of its run. */
   create(number: number): void;
@@ -142,7 +141,6 @@ export class Sequence {
   readonly #freeNumbers: number[] = [];
   #contentRev = 0;
 
-  /** Creates an empty sequence for the nodes of a store. */
   constructor(store: NodeStore, { expected }: { readonly expected: number }) {
     const room = (expected >> 8) + 16;
     this.#store = store;
@@ -159,17 +157,14 @@ export class Sequence {
     };
   }
 
-  /** How many block numbers there have been. */
   get room(): number {
     return this.#positions.length;
   }
 
-  /** Whether the slot is in the order. */
   has(slot: number): boolean {
     return (this.#positions[this.#store.blocks[slot]!] ?? none) >= 0;
   }
 
-  /** The position of the slot; `undefined` when it is cut out. */
   find(slot: number): Cursor | undefined {
     const number = this.#store.blocks[slot]!;
     const pos = this.#positions[number]!;
@@ -187,7 +182,6 @@ export class Sequence {
     return number;
   }
 
-  /** Takes the span out of the order and returns the numbers of its blocks. */
   cut({ start, end }: Span): Int32Array {
     const { layout } = this;
     const to = this.#borderAt(end);
@@ -203,7 +197,6 @@ export class Sequence {
     return numbers;
   }
 
-  /** Puts blocks into the order, before the cursor. */
   paste(numbers: Int32Array, at: Cursor): void {
     const pos = this.#borderAt(at);
     this.#insertOrder(numbers, pos);
@@ -211,7 +204,6 @@ export class Sequence {
     this.#heal(pos);
   }
 
-  /** Adds to all depths in the blocks. */
   shift(numbers: Int32Array, depths: number): void {
     if (depths === 0) return;
     const { add, minDepth } = this.layout;
@@ -221,12 +213,10 @@ export class Sequence {
     }
   }
 
-  /** Marks the block's content as changed. */
   mark(number: number): void {
     this.layout.contentRevs[number] = ++this.#contentRev;
   }
 
-  /** Frees the block's number. */
   drop(number: number): void {
     this.#freeNumbers.push(number);
   }
@@ -245,7 +235,6 @@ export class Sequence {
     for (const watcher of this.watchers) watcher.grow(room);
   }
 
-  /** Stores a block under a number, and what is derived from it. */
   #replace(number: number, block: Block): void {
     const { layout } = this;
     const { blocks } = this.#store;

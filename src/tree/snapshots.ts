@@ -13,7 +13,6 @@ import type { View } from './view.ts';
 interface Snapshot {
   readonly id: string;
   readonly rev: number;
-  /** The version token of that moment. */
   readonly version: string;
   readonly view: View;
   /** How nodes were that have changed since. */
@@ -41,7 +40,6 @@ export class Snapshots {
     this.#pinned = new BoundedMap(maxSnapshots, ({ records }) => overlays.delete(records));
   }
 
-  /** Pins the present; two calls at one version return one snapshot. */
   take(
     view: View,
     { rev, version, now }: { readonly rev: number; readonly version: string; readonly now: number },
@@ -60,13 +58,11 @@ export class Snapshots {
     return snapshot;
   }
 
-  /** A pinned snapshot; `undefined` when it was evicted. */
   get(id: string, now: number): Snapshot | undefined {
     this.#expire(now);
     return this.#use(id, now);
   }
 
-  /** The tree revision of the oldest snapshot; infinite when there is none. */
   oldestRev(): number {
     return [...this.#pinned.values()].reduce((least, { snapshot }) => Math.min(least, snapshot.rev), Infinity);
   }

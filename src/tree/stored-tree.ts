@@ -76,7 +76,6 @@ export class StoredTree {
   readonly #checkpoints: Checkpoints;
   /** Names this writer among all writers of the tree. */
   readonly #writer = crypto.randomUUID();
-  /** The last known head. */
   #head: StoredHead<Head> | undefined;
   /** The place in the log that this writer has reserved. */
   #turn: { readonly seq: number; readonly version: string } | undefined;
@@ -161,7 +160,6 @@ export class StoredTree {
     }
   }
 
-  /** Releases the reserved place, if there is one. */
   async releaseTurn(): Promise<void> {
     const turn = this.#turn;
     this.#turn = undefined;
@@ -172,7 +170,6 @@ export class StoredTree {
     return (await this.#storage.get(this.#answerKey(id)))?.value as Remembered | undefined; // safe: only this file writes it
   }
 
-  /** Removes what killed writers have left behind. */
   async sweep(): Promise<void> {
     await noteOrphans(this.#checkpoints);
     await sweepGarbage(this.#checkpoints);

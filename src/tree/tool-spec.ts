@@ -34,12 +34,10 @@ export function viewOfNode(nodeId: string): Dependency {
 /** A tool with the input `S`. `view` and `tree` change the agent's view or, through the transaction, the tree; the output says `changed`. */
 interface Spec<S extends Schema> {
   readonly name: string;
-  /** Tells the model when to call the tool and what it returns. */
   readonly description: string;
   readonly annotations: v.InferOutput<typeof ToolAnnotations>;
   readonly kind: 'read' | 'export' | 'view' | 'tree';
   readonly input: S;
-  /** The nodes that must exist. */
   readonly targets: (input: v.InferOutput<S>) => readonly string[];
   /** What is wrong whatever the version; throws `invalid_argument`. */
   readonly guard?: (context: CallContext, input: v.InferOutput<S>) => void;
@@ -102,7 +100,6 @@ export interface Session {
   readonly collapsed: View;
   readonly expanded: View;
   viewRev: number;
-  /** The latest changes of the view, oldest first. */
   readonly viewTouches: (Touch & { readonly viewRev: number })[];
   defaultExpanded: boolean;
   filter: PropertyFilter;

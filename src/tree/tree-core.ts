@@ -36,7 +36,6 @@ export class Core implements Structure {
   /** Stores what changes the tree, if the tree is in storage. */
   treeStore: TreeStore | undefined;
 
-  /** Creates an empty core. */
   constructor({ payloadTypes, expected, historyLimit, conflictScope }: {
     readonly payloadTypes: PayloadTypes;
     readonly expected: number;
@@ -55,7 +54,6 @@ export class Core implements Structure {
 
   readonly isLive = (slot: number): boolean => this.sequence.has(slot);
 
-  /** Emits the event to the listeners, whose errors it ignores. */
   publish(event: TreeEvent): void {
     for (const listener of this.listeners) {
       try {
@@ -120,7 +118,6 @@ export interface Attached {
 }
 
 export interface TreeStore {
-  /** Runs one piece of work after the other; all that changes the tree runs here. */
   lock<T>(work: () => Promise<T>): Promise<T>;
   /**
    * Stores a mutation that was just made. When it throws, the mutation was taken back, as a mutation of its own: no revision ever
@@ -149,11 +146,9 @@ export function mutate(core: Core, ops: Iterable<InverseOp>, origin?: Origin): M
 
 /** A mutation in the making. Nothing else may happen to the tree until it ends. */
 export interface Transaction {
-  /** Applies one operation; when it throws, all before it are taken back. Returns whether it changed anything. */
   apply(op: InverseOp): boolean;
   /** Notes that it takes back the mutation that gave this revision. */
   undoes(rev: number): void;
-  /** Takes everything back. */
   abort(): void;
   /** `view` is the caller's, as the version of its answer names it. */
   end(origin?: Origin, view?: Author['view']): Mutation;

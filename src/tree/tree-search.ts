@@ -11,7 +11,6 @@ interface Search {
   readonly span: Span;
   readonly matchers: readonly Matcher[];
   readonly limit: number;
-  /** Whether the time is up; called once per block. */
   readonly isLate: () => boolean;
 }
 

@@ -47,7 +47,6 @@ interface Part {
 /** One view of the tree as it is now, or as it was in a snapshot. The columns are indexed by block number. */
 export class View implements BlockWatcher {
   readonly layout: Layout;
-  /** What a node is until it is expanded or collapsed. */
   readonly defaultExpanded: boolean;
   /** hidden = base + own[i], or where the block has none, base + depth in the block where `slope` is 1, else base. */
   #base: Int32Array;
@@ -76,14 +75,12 @@ export class View implements BlockWatcher {
     this.#flagsEpoch = new Int32Array(room);
   }
 
-  /** Creates a view whose nodes are all as `defaultExpanded` says. */
   static of({ layout, room }: Sequence, { defaultExpanded }: { readonly defaultExpanded: boolean }): View {
     const view = new View(layout, { room, defaultExpanded });
     for (let number = 0; number < layout.blocks.length; number++) view.create(number);
     return view;
   }
 
-  /** The view as it is now, over a copy of the layout. It is never written to. */
   snapshot(layout: Layout): View {
     this.#epoch++;
     const copy = new View(layout, { room: 0, defaultExpanded: this.defaultExpanded });
@@ -174,7 +171,6 @@ export class View implements BlockWatcher {
     return this.hiddenAt(cursor) + (this.isExpanded(cursor) ? 0 : 1);
   }
 
-  /** Returns whether that changed anything. */
   setExpanded(cursor: Cursor, expanded: boolean): boolean {
     if (this.isExpanded(cursor) === expanded) return false;
     const number = blockAt(this.layout, cursor.pos);
@@ -186,7 +182,6 @@ export class View implements BlockWatcher {
     return true;
   }
 
-  /** The same for the node and all nodes below it. */
   setAll(cursor: Cursor, expanded: boolean): boolean {
     const top = this.hiddenAt(cursor);
     const depth = depthAt(this.layout, cursor);
@@ -204,7 +199,6 @@ export class View implements BlockWatcher {
     return changes.includes(true);
   }
 
-  /** Adds to the hidden numbers of entire blocks. */
   shift(numbers: Int32Array, by: number): void {
     if (by === 0) return;
     for (const number of numbers) {
@@ -394,7 +388,6 @@ export class View implements BlockWatcher {
     return changed;
   }
 
-  /** The block's hidden numbers without its base, in an array that may be written to. */
   #ownOf(number: number): Int32Array {
     const own = this.#own[number];
     if (own && this.#ownEpoch[number] === this.#epoch) return own;
@@ -404,7 +397,6 @@ export class View implements BlockWatcher {
     return this.#slope[number] === 1 ? depths.slice() : new Int32Array(depths.length);
   }
 
-  /** The block's flags, in an array that may be written to. */
   #flagsOf(number: number): Uint8Array {
     const flags = this.#flags[number];
     if (flags && this.#flagsEpoch[number] === this.#epoch) return flags;
@@ -413,7 +405,6 @@ export class View implements BlockWatcher {
     return new Uint8Array(this.layout.blocks[number]!.slots.length).fill(this.#flag[number]!);
   }
 
-  /** Derives smallest hidden and its count from the block's numbers. */
   #updateMin(number: number): void {
     const own = this.#own[number];
     const base = this.#base[number]!;

@@ -30,7 +30,6 @@ export interface CodeFinding {
 
 export interface CodeSearchOptions {
   readonly signal: AbortSignal;
-  /** Whether a file passes the filters. */
   readonly passes: (file: IndexedFile) => boolean;
 }
 

@@ -8,11 +8,9 @@ import { type Attributes, invalidDocument, readXml, type XmlHandler } from './xm
 export interface OfficePackage {
   readonly turns: Turns;
   readonly has: (path: string) => boolean;
-  /** The names of all parts, in lower case. */
   readonly paths: () => Iterable<string>;
   /** Reads a part. One that does not exist says nothing. @throws PinnaceError `invalid_argument`; `cancelled` with the signal. */
   readonly read: (path: string, handler: XmlHandler) => Promise<void>;
-  /** Returns the content of a part; `undefined` for one that does not exist. */
   readonly bytes: (path: string) => Promise<Uint8Array<ArrayBuffer> | undefined>;
   /** Returns the relationships of a part, or of the package for an empty path. */
   readonly relationsOf: (path: string) => Promise<Relations>;
@@ -24,7 +22,6 @@ export interface Relation {
 }
 
 export interface Relations {
-  /** By their ids. */
   readonly byId: ReadonlyMap<string, Relation>;
   /** The path of the first relation of a type. `usual` is where most programs write it, for packages that do not say. */
   readonly pathOf: (type: string, usual: string) => string;

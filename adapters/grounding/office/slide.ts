@@ -4,7 +4,6 @@ import type { Markdown } from './markdown.ts';
 
 export interface Slide extends Pick<Markdown, 'paragraph' | 'item' | 'row'> {
   readonly title: (text: string) => void;
-  /** Writes the slide under its title, or its number. */
   readonly end: (markdown: Markdown) => void;
 }
 

@@ -39,7 +39,6 @@ export function addText(
 }
 
 export interface TextConcept extends Concept {
-  /** Whether an item has the word itself. */
   readonly isKnown: boolean;
   /** Whether the word is a part of a name that no item has: "word" of "WordPress". */
   readonly isPartOfUnknown: boolean;

@@ -29,12 +29,10 @@ import { readTextQuery, type TextQuery } from './text-query.ts';
 export interface FoundText extends TextConfidence {
   readonly slot: number;
   readonly score: number;
-  /** What it says of each word of the query. */
   readonly answers: readonly (Answer | undefined)[];
 }
 
 export interface TextSearch {
-  /** The only slots that count; all when absent. */
   readonly allowed: Uint32Array | undefined;
   readonly topK: number;
   readonly turns: Turns;

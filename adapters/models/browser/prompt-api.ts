@@ -9,7 +9,6 @@ export interface PromptMessage {
 }
 
 export interface PromptOptions {
-  /** A JSON Schema that the answer must match. */
   readonly responseConstraint?: unknown;
   readonly signal?: AbortSignal;
 }

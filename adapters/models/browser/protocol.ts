@@ -5,7 +5,6 @@ import type { PromptMessage } from './prompt-api.ts';
 
 export interface OfferedTool {
   readonly name: string;
-  /** A JSON Schema. */
   readonly inputSchema: unknown;
 }
 
@@ -15,7 +14,6 @@ export interface GenerateRequest {
   readonly tools: readonly OfferedTool[];
   /** Whether the model must choose a tool. */
   readonly mustChoose: boolean;
-  /** A JSON Schema for a text answer. */
   readonly constraint?: unknown;
 }
 

@@ -6,16 +6,12 @@ import type { PromptApi, PromptMessage, PromptSession, PromptSessionOptions } fr
 export interface TakenSession {
   readonly session: PromptSession;
   readonly rest: readonly PromptMessage[];
-  /** Whether it has read messages of an earlier call. */
   readonly isContinued: boolean;
 }
 
 export interface Sessions {
-  /** Returns the conversation that has read most of these messages, or a new one. */
   take(messages: readonly PromptMessage[], signal: AbortSignal): Promise<TakenSession>;
-  /** Keeps a conversation that has read exactly these messages. */
   keep(session: PromptSession, messages: readonly PromptMessage[]): void;
-  /** Ends all that are kept. */
   close(): void;
 }
 

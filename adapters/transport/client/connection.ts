@@ -10,7 +10,6 @@ import { type FollowOptions, followRun, type Position } from './follow.ts';
 import type { Send } from './send.ts';
 
 export interface Connection {
-  /** The address of the endpoint, without `/v1`. */
   readonly base: URL;
   readonly send: Send;
   readonly reading: Pick<FollowOptions, 'wait' | 'silenceMs' | 'backoff'>;

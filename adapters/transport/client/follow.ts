@@ -8,7 +8,6 @@ import { type Backoff, pauseMs, unexpected, unreachable, type Wait, within } fro
 export interface Position {
   /** Known from the first event on, or sooner from the headers. */
   readonly runId: string | undefined;
-  /** The number of the last chunk; 0 before the first. */
   readonly seq: number;
 }
 
@@ -20,7 +19,6 @@ export interface FollowOptions extends ReadOptions {
 }
 
 type Cursor = { -readonly [name in keyof Position]: Position[name] } & {
-  /** The last chunk of the run has arrived. */
   ended: boolean;
   /** Chunks came without a number. */
   unnumbered: boolean;

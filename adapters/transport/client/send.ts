@@ -23,17 +23,14 @@ interface Call {
 export type Send = (call: Call) => Promise<Response>;
 
 interface SendOptions {
-  /** Signs the requests. */
   readonly credentials: Credentials | undefined;
   readonly bearer: ((rejected?: string) => Promise<string>) | undefined;
   readonly usualHeaders: () => Promise<Headers>;
-  /** Whether the browser adds its cookies. */
   readonly sendsCookies: boolean;
   readonly fetch: (request: Request) => Promise<Response>;
   readonly now: () => number;
   readonly wait: Wait;
   readonly backoff: Backoff;
-  /** A connection without a response for so long is dead. */
   readonly silenceMs: number;
 }
 
@@ -294,11 +291,9 @@ export async function within<T>(work: Promise<T>, ms: number, waitFor: Wait): Pr
 }
 
 export interface Backoff {
-  /** The most attempts in a row that may fail. */
   readonly attempts: number;
   readonly baseMs: number;
   readonly capMs: number;
-  /** From 0 to 1. */
   readonly random: () => number;
 }
 

@@ -9,7 +9,6 @@ import type { Report } from '../../../src/events/report.ts';
 export const defaultStartObjectiveMs = 2_000;
 
 interface AdmissionOptions {
-  /** The longest that a start may take, in milliseconds. */
   readonly objectiveMs: number;
   readonly now: () => number;
 }

@@ -113,7 +113,6 @@ export function createSessionWatch(authenticator: Partial<Revocable>): WatchSess
 /** The trace of a request: the caller's, or a new one. */
 export interface RequestTrace {
   readonly traceId: string;
-  /** The caller's span, when the request names one. */
   readonly parentSpanId?: string;
 }
 
@@ -132,21 +131,16 @@ export interface SignedEnv {
 
 export interface Served {
   readonly runtime: HostedRuntime;
-  /** Returns the function that serves the operations of a table. */
   readonly serve: ServeTable;
-  /** Verifies a caller without serving an operation. */
   readonly authenticate: Authenticate;
   readonly watchSession: WatchSession;
   readonly watchSubject: WatchSubject;
-  /** How many runs may be in progress at once. */
   readonly quotas: Quotas;
-  /** How many may start at once. */
   readonly admission: Admission;
   readonly keepAliveMs: number;
   readonly now: () => number;
   /** What the platform can do, for the readiness. */
   readonly capabilities: () => Promise<Readonly<Record<string, unknown>>>;
-  /** Generates the OpenAPI document; called once. */
   readonly describe: () => Json;
 }
 

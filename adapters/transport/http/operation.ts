@@ -44,16 +44,13 @@ export interface Operation {
   readonly parameters?: readonly Parameter[];
   /** The schema that parses the query: each of its fields is a parameter. */
   readonly query?: v.GenericSchema<unknown, unknown>;
-  /** The JSON body. */
   readonly body?: Shape;
   readonly bodyIsOptional?: true;
-  /** The body is the bytes of a file. */
   readonly bodyIsFile?: true;
   /** The body may have 16 MiB instead of 1 MiB. */
   readonly hasLargeBody?: true;
   /** By status. */
   readonly responses: Readonly<Record<number, Answer>>;
-  /** The statuses of its problems, besides those that every signed route has. */
   readonly problems?: readonly number[];
 }
 

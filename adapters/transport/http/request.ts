@@ -131,7 +131,6 @@ export const setTrace: MiddlewareHandler<SignedEnv> = async (c, next) => {
 };
 
 interface ProblemOptions {
-  /** Milliseconds since 1970. */
   readonly now: number;
   /** From 0 to 1, for the spread of `Retry-After`; `Math.random` when absent. */
   readonly random?: () => number;

@@ -16,7 +16,6 @@ export const uiStreamHeaders: Readonly<Record<string, string>> = { 'x-vercel-ai-
 export interface SseDialect {
   /** The frames of one event, whose text is a chunk as JSON. */
   readonly frames: (event: { readonly seq: number; readonly text: string }) => string;
-  /** The frames that end the stream. */
   readonly end: () => string;
 }
 
@@ -24,9 +23,7 @@ interface SseOptions {
   /** Chunks as JSON texts that follow the first event, without ids: what earlier runs have added to the message. */
   readonly earlier?: readonly string[];
   readonly runId: string;
-  /** Another dialect than the AI SDK's. */
   readonly dialect?: SseDialect | undefined;
-  /** The time without an event after which a comment is sent. */
   readonly keepAliveMs: number;
   readonly metrics: Metrics;
 }
@@ -71,7 +68,6 @@ interface EventStreamOptions {
   readonly origin: string;
   /** The first of the feed. */
   readonly ready: IteratorResult<Followed, void>;
-  /** The time without an event after which a comment is sent. */
   readonly keepAliveMs: number;
   /** Whether the observer's session has expired; called with every comment. */
   readonly isOver: () => boolean;
@@ -125,9 +121,7 @@ const keepAlive = encoder.encode(': keep-alive\n\n');
 
 interface FramesOptions extends Pick<EventStreamOptions, 'keepAliveMs' | 'metrics' | 'onClosed'> {
   readonly opening: string;
-  /** Returns the next frames; `undefined` after the last. */
   readonly next: () => Promise<string | undefined>;
-  /** The frames after the last. */
   readonly end?: () => string;
   readonly isOver?: () => boolean;
 }

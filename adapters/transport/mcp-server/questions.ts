@@ -28,15 +28,12 @@ interface AskingOptions {
   readonly capabilities: ClientCapabilities;
   /** What was stored with the last question; `undefined` for a first request. */
   readonly record: QuestionRecord | undefined;
-  /** The answers of the request, unchecked. */
   readonly responses: unknown;
 }
 
 export interface Asking {
   readonly client: CallingClient;
-  /** Asks the person to approve the call that this message describes. */
   askApproval(message: string): void;
-  /** What the person has decided; `undefined` where it was not asked, or gave no answer. */
   decided(): boolean | undefined;
   /** From now on these secrets are taken out of questions. */
   redact: (text: string) => string;
@@ -47,7 +44,6 @@ export interface Asking {
 /** Questions to send, and what is to be stored with them. */
 interface Pending {
   readonly requests: Readonly<Record<string, WireQuestion>>;
-  /** `undefined`: answers need no state. */
   readonly record: QuestionRecord | undefined;
 }
 
@@ -281,7 +277,6 @@ function outputOf<S extends v.GenericSchema>(schema: S, given: unknown): v.Infer
 }
 
 export interface QuestionRecord {
-  /** How often the call has asked, from 1. */
   readonly round: number;
   /** The answers so far, each under the key and the digest of its question. */
   readonly answers: Readonly<Record<string, unknown>>;

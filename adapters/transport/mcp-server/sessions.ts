@@ -109,7 +109,6 @@ interface SessionOptions {
   readonly keepAliveMs: number;
   readonly now: () => number;
   readonly onEnd: (id: string) => void;
-  /** Whether the session may be used now. */
   readonly isOpen: (session: Session) => boolean;
 }
 
@@ -165,7 +164,6 @@ interface SubscriptionOptions {
   readonly host: McpHost;
   /** Aborts when the session is closed. */
   readonly closed: AbortSignal;
-  /** Whether the session may be used now. */
   readonly isOpen: () => boolean;
 }
 

@@ -40,7 +40,6 @@ export interface Toolbox {
   readonly discovery: DiscoveryTools;
   /** Returns one of the four or an active tool; `undefined` for any other. Call `discovery.restore` first. */
   find(name: string): Tool | undefined;
-  /** The tools that can be called, the four left out. */
   active(): readonly Tool[];
 }
 

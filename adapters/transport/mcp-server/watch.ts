@@ -24,9 +24,7 @@ interface WatchOptions {
   readonly host: McpHost;
   readonly principal: Principal;
   readonly signal: AbortSignal;
-  /** Whether changes may be sent now. */
   readonly isOpen?: () => boolean;
-  /** Sends a change to the client. */
   readonly notify: () => Promise<void> | void;
 }
 

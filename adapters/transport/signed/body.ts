@@ -6,7 +6,6 @@ import { refusal } from './profile.ts';
 export interface BodyOptions {
   /** Absent: the limit of the route, see {@link limitBody}. */
   readonly maxBytes?: number;
-  /** The tenant that authentication has found, when the intake does not know it yet. */
   readonly tenant?: string;
 }
 
@@ -198,7 +197,6 @@ interface BodySender {
 interface Arrival {
   /** Counts bytes. @throws PinnaceError `rate_limited` or `overloaded` when tenant or endpoint hold the most that they may. */
   take(bytes: number): void;
-  /** Frees its slot and its bytes. */
   leave(): void;
 }
 

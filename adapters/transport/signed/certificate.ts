@@ -41,7 +41,6 @@ export interface Certificate {
   /** The `kid` of the root key that signed it, and the key itself. */
   readonly rootKeyId: string;
   readonly rootKey: string;
-  /** The key that signs the session's requests. */
   readonly key: CryptoKey;
   readonly keyThumbprint: string;
 }

@@ -63,7 +63,6 @@ interface Mark {
   readonly total: number;
   /** Pieces of an earlier content that may still be there. */
   readonly former: number;
-  /** Of items whose ids tell long names apart; absent in notes of version 0.2. */
   readonly ids?: 'hashed';
 }
 

@@ -13,9 +13,7 @@ export interface Piece {
 }
 
 export interface ReadOptions {
-  /** About how long a piece is, in characters. */
   readonly length: number;
-  /** Gives way to other work while it reads. */
   readonly turns: Turns;
   readonly budget: TextBudget;
 }

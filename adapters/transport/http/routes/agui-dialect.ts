@@ -116,7 +116,6 @@ function refused(reason: string, why: string): PinnaceError {
 }
 
 export interface AguiEvents {
-  /** The events of a chunk, in order. */
   readonly next: (chunk: UIMessageChunk) => readonly AguiEvent[];
   readonly end: () => readonly AguiEvent[];
 }

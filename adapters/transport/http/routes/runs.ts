@@ -240,7 +240,6 @@ function admit(
 interface StreamedRun {
   readonly cursor: RunCursor;
   readonly runId: string;
-  /** The trace of the run, which its events carry. */
   readonly traceId: string;
   /** The chunks that earlier runs have added to the message. */
   readonly earlier?: readonly string[];
