@@ -21,8 +21,7 @@ import type { ToolPart } from '../../chat/state/message.ts';
 import type { Notes } from '../../storage/notes.ts';
 import { createOffline, type Offline } from '../../offline/state/offline.ts';
 import { createSettings, endpointOf, modelLabel, modelPlaceOf, type Settings } from '../../settings/state/settings.ts';
-import { waitingCalls } from '../../chat/state/approval.ts';
-import { type WaitingItem, WaitingList } from '../../inbox/state/inbox.ts';
+import { WaitingList } from '../../inbox/state/inbox.ts';
 import type { Theme } from './theme.ts';
 import type { PlanQuestion } from '../../plan/state/plan-data.ts';
 import type { Answer } from '../../plan/state/plan-reply.ts';
@@ -227,10 +226,9 @@ export function createPlayground(options: PlaygroundOptions): Playground {
   });
 
   const chats = createChats(chatOptions);
-  const waiting: WaitingList = new WaitingList({
+  const waiting = new WaitingList({
     rooms: (via) => transports.to(via).mcp(),
     chosen: () => transports.chosen(),
-    decideInChat: async (item, decision, send) => await decideInChat(chats, item, { decision, send }),
   });
 
   function around(own: Chats, agentsNow: () => readonly AgentCard[]): Playground {
@@ -281,19 +279,6 @@ export function createPlayground(options: PlaygroundOptions): Playground {
   }
 
   return around(chats, () => cards.value);
-}
-
-/** Decides on a call of a chat of this page, which is opened for it. */
-async function decideInChat(
-  chats: Chats,
-  { id, chatId }: WaitingItem,
-  { decision, send }: { readonly decision: Decision; readonly send: () => Promise<void> },
-): Promise<void> {
-  if (chatId === undefined || !chats.list.value.some((chat) => chat.id === chatId)) return;
-  if (chats.current.value.id !== chatId) await chats.open(chatId);
-  const answers = chats.current.value.messages.value.filter((message) => message.role === 'assistant');
-  const part = answers.flatMap(waitingCalls).find(({ call }) => call.value.approval?.id === id);
-  if (part) await chats.decide(part, decision, send);
 }
 
 const storesNothing: ChatStore = {

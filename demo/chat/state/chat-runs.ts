@@ -57,8 +57,8 @@ export interface ChatRuns {
   rejoin(chat: Chat): void;
   /** Decides on a call of the last answer, and goes on when it was the last one that waited. `send` replaces the sending of an approval. */
   decide(chat: Chat, part: ToolPart, decision: Decision, send?: () => Promise<void>): Promise<void>;
-  /** Answers a question of the last answer's plan, and shows how it goes on. */
-  reply(chat: Chat, question: PlanQuestion, answer: Answer): Promise<void>;
+  /** Answers a question of the last answer's plan, and shows how it goes on. `send` replaces the sending, as for `decide`. */
+  reply(chat: Chat, question: PlanQuestion, answer: SentAnswer): Promise<void>;
   /** Pauses the last answer's plan, lets it go on, or cancels it. Does nothing with plans of endpoints, and with those that have ended. */
   steer(chat: Chat, how: PlanSteering): Promise<void>;
   /** Withdraws the last answer's questions: its calls are not made, its plan is cancelled. Returns whether it had any. */
@@ -75,6 +75,11 @@ interface RunParts extends Omit<ChatRunsOptions, 'schedule'> {
   readonly isStored: (chat: Chat) => boolean;
   readonly start: (chat: Chat, answer: AssistantMessage, how: StartTerms) => void;
   readonly goOn: (chat: Chat) => boolean;
+}
+
+/** An answer, and how it is sent where that is not the chat's way. */
+interface SentAnswer extends Answer {
+  readonly send?: (value: unknown) => Promise<void>;
 }
 
 interface StartTerms {
@@ -214,14 +219,14 @@ function plans(
       });
       if (isStored(chat)) await saving.save(chat, answer);
     },
-    async reply(chat, question, said) {
+    async reply(chat, question, { send, ...said }) {
       const answer = lastAnswer(chat.messages.value);
       const plan = answer && planOf(answer);
       const runId = answer?.facts.value.run?.runId;
       if (!answer || !plan || runId === undefined) return;
       const transport = transports.to(answer.via);
-      const send = (value: unknown): Promise<void> => transport.reply(runId, { askId: question.ask, answer: value });
-      const goesOn = await answerQuestion(plan, question, { answer: said, send });
+      const reply = (value: unknown): Promise<void> => transport.reply(runId, { askId: question.ask, answer: value });
+      const goesOn = await answerQuestion(plan, question, { answer: said, send: send ?? reply });
       if (isStored(chat)) void saving.save(chat, answer);
       // The run may be ending because of this question. Its last state then shows the plan before the answer.
       if (goesOn && isWriting(answer)) await chat.run.value?.ended;

@@ -52,11 +52,11 @@ export interface Chats {
   /** Decides on a call that waits in the open chat. */
   decide(part: ToolPart, decision: Decision, send?: () => Promise<void>): Promise<void>;
   /** Answers a question of the plan in the open chat. */
-  reply(question: PlanQuestion, answer: Answer): Promise<void>;
+  reply(question: PlanQuestion, answer: Answer, send?: (value: unknown) => Promise<void>): Promise<void>;
   /** Pauses the plan in the open chat, lets it go on, or cancels it. Does nothing with plans of endpoints. */
   steerPlan(how: PlanSteering): Promise<void>;
   /** Adds what the runtime says to the open chat, where the agent reads it as well. */
-  tell(messageId: string, text: string): void;
+  addNotice(messageId: string, text: string): void;
   /** Adds a chat from elsewhere, stores it, and opens it. */
   adopt(chat: Chat): Promise<void>;
   remove(chatId: string): Promise<void>;
@@ -159,7 +159,7 @@ export function createChats(options: ChatsOptions): Chats {
     removeFiles: () => sending.removeFiles(current.value),
     ...changes({ current, save }),
     decide: (part, decision, send) => runs.decide(chatOf(part), part, decision, send),
-    reply: (question, answer) => runs.reply(current.value, question, answer),
+    reply: (question, answer, send) => runs.reply(current.value, question, { ...answer, ...(send && { send }) }),
     steerPlan: (how) => runs.steer(current.value, how),
     adopt: shelf.adopt,
     ...removing({ chatStore, shelf, removal, load, takeOut }),
@@ -195,9 +195,9 @@ function opening(
 /** Changes a chat besides its messages. */
 function changes(
   { current, save }: { current: ReadonlySignal<Chat>; save: (chat: Chat, from?: number) => Promise<void> },
-): Pick<Chats, 'show' | 'rename' | 'configure' | 'pin' | 'tell'> {
+): Pick<Chats, 'show' | 'rename' | 'configure' | 'pin' | 'addNotice'> {
   return {
-    tell(messageId, text) {
+    addNotice(messageId, text) {
       const chat = current.value;
       const at = Date.now();
       const said = createAnswer({ id: messageId, model: runtimeName, startedAt: at, after: afterLast(chat) });

@@ -43,12 +43,12 @@ export function TakeBackDialog({ message: { via }, runId, playground, onClose }:
       const done = await (await playground.undo(via)).run(runId, { toStep: toStep.value, digest });
       report.value = done;
       const text = done.message?.parts.find((part) => part.type === 'text')?.text;
-      if (done.message && text !== undefined) playground.chats.tell(done.message.id, text);
+      if (done.message && text !== undefined) playground.chats.addNotice(done.message.id, text);
     });
   const count = preview.value?.calls.filter(({ can }) => can === 'yes').length ?? 0;
   const steps = [...new Set(all.value?.calls.filter(({ can }) => can !== 'nothing').map(({ step }) => step))];
   return (
-    <Dialog class='take-back' label='Take back' testId='take-back' onClose={onClose}>
+    <Dialog class='dialog-plain' label='Take back' testId='take-back' onClose={onClose}>
       <h2>Take back</h2>
       {problem.value !== undefined && <Problem text={problem.value} testId='take-back-problem' />}
       {report.value ? <Report report={report.value} /> : (

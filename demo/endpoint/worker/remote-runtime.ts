@@ -19,7 +19,7 @@ import type { StoredFiles } from '../../../src/runtime/message-files.ts';
 /** Returns the runtime. Aborting a run's signal cancels the run at the endpoint; its stream then says so. */
 export function remoteRuntime(
   client: Client,
-): Runtime & Pick<HostedRuntime, 'prompts' | 'resources' | 'apps' | 'mcpSignIns' | 'undo'> & {
+): Runtime & Pick<HostedRuntime, 'prompts' | 'resources' | 'apps' | 'mcpSignIns' | 'inbox' | 'undo'> & {
   readonly schedules: Omit<Schedules, 'has' | 'erase' | 'receive'>;
   readonly chats: Omit<HostedRuntime['chats'], 'export'>;
   readonly blobs: Pick<StoredFiles, 'get'>;
@@ -46,6 +46,12 @@ export function remoteRuntime(
       },
     },
     mcpSignIns: signInsOf(client),
+    inbox: {
+      list: (_principal, query) => client.inbox.list(query),
+      get: (id) => client.inbox.get(id),
+      decide: (decisions) => client.inbox.decide(decisions),
+      watch: (_principal, options) => client.inbox.watch(options),
+    },
     schedules: schedulesOf(client),
     chats: {
       list: (_principal, page) => client.chats.list(page),

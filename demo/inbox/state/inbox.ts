@@ -1,14 +1,7 @@
-/**
- * What waits for the person: of this page's worker and of the connected server, as one list.
- *
- * - The list is that of the runtimes. It is read when the page is idle, and followed from then on.
- * - A call of a chat of this page is decided on in its chat, which then goes on; any other at its runtime.
- */
+/** What waits for the person: the lists of this page's worker and of the connected server as one, followed once the page is idle. */
 
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
-import { fromData } from '../../../src/base/errors.ts';
-import type { Decision } from '../../../src/permission/interruption.ts';
-import type { InboxDetail, InboxItem } from '../../../src/runtime/index.ts';
+import type { InboxItem } from '../../../src/runtime/index.ts';
 import type { McpContent } from '../../chat/state/run.ts';
 
 /** An item, and the server that it waits at; without one, this page. */
@@ -16,17 +9,9 @@ export interface WaitingItem extends InboxItem {
   readonly via: string | undefined;
 }
 
-/** What a person says to an item. */
-export interface WaitingDecision extends Decision {
-  readonly input?: unknown;
-  readonly answer?: unknown;
-}
-
-export interface WaitingOptions {
+interface WaitingOptions {
   readonly rooms: (via: string | undefined) => Promise<Pick<McpContent, 'inbox'>>;
   readonly chosen: () => string | undefined;
-  /** Decides on the call in its chat, where this page has it: `send` sends the decision. */
-  readonly decideInChat: (item: WaitingItem, decision: Decision, send: () => Promise<void>) => Promise<void>;
 }
 
 /** The list, for all that shows it. */
@@ -52,36 +37,16 @@ export class WaitingList {
     for (const via of wanted) if (!this.#followed.has(via)) void this.#followPlace(via);
   }
 
-  async detail({ id, via }: WaitingItem): Promise<InboxDetail> {
-    return await (await this.#options.rooms(via)).inbox.get(id);
-  }
-
-  /** Decides on an item. Returns what went wrong. */
-  async decide(item: WaitingItem, { input, answer, ...decision }: WaitingDecision): Promise<string | undefined> {
-    const { id, seen, via } = item;
-    let problem: string | undefined;
-    let isSent = false;
-    const send = async (): Promise<void> => {
-      isSent = true;
-      try {
-        const more = { ...(input !== undefined && { input }), ...(answer !== undefined && { answer }) };
-        const [result] = await (await this.#options.rooms(via)).inbox.decide([{ id, seen, ...decision, ...more }]);
-        if (result?.state === 'refused') throw fromData(result.error);
-      } catch (error) {
-        problem = error instanceof Error ? error.message : 'The decision was not sent';
-        throw error;
-      }
-    };
-    await this.#options.decideInChat(item, decision, send);
-    if (!isSent) await send().catch(() => undefined); // `problem` says it
-    return problem;
+  /** The inbox that an item is in. */
+  async inboxOf({ via }: Pick<WaitingItem, 'via'>): Promise<McpContent['inbox']> {
+    return (await this.#options.rooms(via)).inbox;
   }
 
   async #followPlace(via: string | undefined): Promise<void> {
     const stop = new AbortController();
     this.#followed.set(via, stop);
     try {
-      const { inbox } = await this.#options.rooms(via);
+      const inbox = await this.inboxOf({ via });
       const reader = (await inbox.watch({ signal: stop.signal })).getReader();
       for (let next = await reader.read(); !next.done; next = await reader.read()) {
         const known = this.#byPlace.value.get(via) ?? [];

@@ -14,10 +14,9 @@ interface ChangeFormProps {
   readonly edit: NonNullable<InboxDetail['edit']>;
   readonly disabled: boolean;
   readonly onApprove: (input: unknown) => void;
-  readonly onCancel: () => void;
 }
 
-export function ChangeForm({ edit, disabled, onApprove, onCancel }: ChangeFormProps): JSX.Element {
+export function ChangeForm({ edit, disabled, onApprove }: ChangeFormProps): JSX.Element {
   const fields = flatFields(edit);
   const values = useSignal<FieldValues>(valuesOf(fields, edit.input));
   const text = useSignal(JSON.stringify(edit.input, null, 2));
@@ -37,15 +36,17 @@ export function ChangeForm({ edit, disabled, onApprove, onCancel }: ChangeFormPr
           />
         )
         : (
-          <textarea
-            class='inbox-json'
-            aria-label='The input as JSON'
-            rows={8}
-            value={text.value}
-            onInput={({ currentTarget }) => (text.value = currentTarget.value)}
-          />
+          <label class='field'>
+            <span>Input as JSON</span>
+            <textarea
+              rows={8}
+              spellcheck={false}
+              value={text.value}
+              onInput={({ currentTarget }) => (text.value = currentTarget.value)}
+            />
+          </label>
         )}
-      <Problem text={read ? undefined : 'This is not JSON.'} testId='change-problem' />
+      <Problem text={read ? undefined : 'The input is not valid JSON.'} testId='change-problem' />
       <Differences
         differences={edits.map(({ path, before, after }) => ({
           path,
@@ -53,18 +54,15 @@ export function ChangeForm({ edit, disabled, onApprove, onCancel }: ChangeFormPr
           ...(after !== undefined && { to: after }),
         }))}
       />
-      <div class='button-row'>
-        <button
-          type='button'
-          class='button is-primary'
-          data-testid='approve-changed'
-          disabled={disabled || !isReady}
-          onClick={() => onApprove(read?.input)}
-        >
-          Approve with changes
-        </button>
-        <button type='button' class='button' onClick={onCancel}>Cancel</button>
-      </div>
+      <button
+        type='button'
+        class='button is-primary'
+        data-testid='approve-changed'
+        disabled={disabled || !isReady}
+        onClick={() => onApprove(read?.input)}
+      >
+        Approve with changes
+      </button>
     </div>
   );
 }

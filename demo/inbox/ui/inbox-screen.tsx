@@ -2,18 +2,24 @@
 
 import { type Signal, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useEffect, useId } from 'preact/hooks';
+import { useEffect, useId, useRef } from 'preact/hooks';
 import * as v from 'valibot';
+import { toData } from '../../../src/base/errors.ts';
+import { asRecord } from '../../../src/base/is-record.ts';
+import type { Decision } from '../../../src/permission/interruption.ts';
 import type { InboxDetail } from '../../../src/runtime/index.ts';
 import { OverScreen } from '../../app/frame/over-screen.tsx';
 import { agentOf, type Playground } from '../../app/state/playground.ts';
 import { uncover } from '../../app/state/screens.ts';
 import { AskedCall } from '../../chat/state/run-data.ts';
-import { ApprovalAnswers } from '../../chat/ui/approval.tsx';
 import { ApprovalFacts } from '../../chat/ui/approval-facts.tsx';
 import { isWriting } from '../../kit/panel-cover.ts';
 import { Problem } from '../../kit/problem.tsx';
-import type { WaitingDecision, WaitingItem } from '../state/inbox.ts';
+import type { PlanQuestion } from '../../plan/state/plan-data.ts';
+import { PlanAnswer } from '../../plan/ui/plan-answer.tsx';
+import { decideItem, type WaitingDecision } from '../state/decide-item.ts';
+import type { WaitingItem } from '../state/inbox.ts';
+import '../style.css';
 import { ChangeForm } from './change-form.tsx';
 
 /** The screen "Waiting". */
@@ -21,12 +27,23 @@ export function InboxScreen({ playground }: { playground: Playground }): JSX.Ele
   const { waiting } = playground;
   const opened = useSignal<readonly string[]>([]);
   const problem = useSignal<string | undefined>(undefined);
-  useEffect(() => waiting.follow(), []);
-  const decide = async (items: readonly WaitingItem[], decision: WaitingDecision): Promise<void> => {
-    problem.value = undefined;
-    for (const item of items) problem.value = await waiting.decide(item, decision) ?? problem.value;
-  };
+  const decidedAt = useRef<number | undefined>(undefined);
   const items = waiting.items.value;
+  useEffect(() => {
+    waiting.follow();
+    document.addEventListener('keydown', onKey);
+    return () => document.removeEventListener('keydown', onKey);
+  }, []);
+  useEffect(() => {
+    if (decidedAt.current === undefined || document.activeElement !== document.body) return;
+    focusRow(decidedAt.current); // the row that was decided on is gone, and the focus with it
+    decidedAt.current = undefined;
+  }, [items.length]);
+  const decide = async (some: readonly WaitingItem[], decision: WaitingDecision): Promise<void> => {
+    problem.value = undefined;
+    decidedAt.current = groupsOf(items).flat().findIndex(({ id }) => id === some[0]?.id);
+    for (const item of some) problem.value = await decideItem(playground, item, decision) ?? problem.value;
+  };
   return (
     <OverScreen
       playground={playground}
@@ -37,13 +54,19 @@ export function InboxScreen({ playground }: { playground: Playground }): JSX.Ele
       onBack={() => uncover(playground)}
       problem={problem.value}
     >
-      {items.length === 0 && <p class='inbox-empty' data-testid='inbox-empty'>Nothing waits for you.</p>}
-      <div onKeyDown={(event) => onKey(event)}>
-        {groupsOf(items).map((group) => (
-          <Group key={keyOf(group[0])} items={group} opened={opened} playground={playground} onDecide={decide} />
-        ))}
-      </div>
-      {items.length > 0 && <p class='field-help'>Keys: j and k go up and down, a approves, d denies what is open.</p>}
+      {items.length === 0 && (
+        <p class='inbox-empty' data-testid='inbox-empty'>
+          Nothing waits for you. Calls that need your approval and questions of agents appear here.
+        </p>
+      )}
+      {groupsOf(items).map((group) => (
+        <Group key={keyOf(group[0])} items={group} opened={opened} playground={playground} onDecide={decide} />
+      ))}
+      {items.length > 0 && (
+        <p class='field-help inbox-keys'>
+          <kbd>j</kbd> and <kbd>k</kbd> move down and up, <kbd>a</kbd> approves and <kbd>d</kbd> denies the open call.
+        </p>
+      )}
     </OverScreen>
   );
 }
@@ -56,21 +79,28 @@ function groupsOf(items: readonly WaitingItem[]): readonly (readonly WaitingItem
   return [...Map.groupBy(items, keyOf).values()];
 }
 
-/** j and k move between the rows, a and d press the buttons of the row. */
-function onKey(event: KeyboardEvent & { readonly currentTarget: HTMLElement }): void {
+/** j and k move between the rows, a and d press the buttons of an open row. */
+function onKey(event: KeyboardEvent): void {
   if (isWriting(event.target) || event.ctrlKey || event.metaKey || event.altKey) return;
-  const rows = [...event.currentTarget.querySelectorAll<HTMLElement>('.inbox-item > summary')];
-  const row = event.target instanceof Element
-    ? event.target.closest('.inbox-item')?.querySelector('summary')
-    : undefined;
-  const at = row ? rows.indexOf(row) : -1;
+  if (document.querySelector('dialog[open]')) return;
+  const row = event.target instanceof Element ? event.target.closest<HTMLElement>('.inbox-item') : null;
   if (event.key === 'j' || event.key === 'k') {
     event.preventDefault();
-    rows[Math.max(0, Math.min(rows.length - 1, at + (event.key === 'j' ? 1 : -1)))]?.focus();
+    const at = row ? rows().indexOf(row) : -1;
+    focusRow(Math.max(0, at + (event.key === 'j' ? 1 : -1)));
   } else if (event.key === 'a' || event.key === 'd') {
-    const name = event.key === 'a' ? 'approve' : 'deny';
-    row?.closest('.inbox-item')?.querySelector<HTMLElement>(`[data-testid="${name}"]`)?.click();
+    row?.querySelector<HTMLElement>(`:scope[open] [data-testid="${event.key === 'a' ? 'approve' : 'deny'}"]`)?.click();
   }
+}
+
+function rows(): readonly HTMLElement[] {
+  return [...document.querySelectorAll<HTMLElement>('.inbox-item')];
+}
+
+/** Focuses a row, the last one at most. */
+function focusRow(at: number): void {
+  const all = rows();
+  all[Math.min(at, all.length - 1)]?.querySelector('summary')?.focus();
 }
 
 interface GroupProps {
@@ -91,16 +121,18 @@ function Group({ items, opened, playground, onDecide }: GroupProps): JSX.Element
         <h2>{name}</h2>
         <span class='field-help'>{via === undefined ? 'In this page' : new URL(via, location.href).host}</span>
         {calls.length > 1 && (
-          <button
-            type='button'
-            class='button'
-            data-testid='approve-group'
-            disabled={unread.length > 0}
-            title={unread.length > 0 ? 'Open each once: this cannot be undone' : undefined}
-            onClick={() => void onDecide(calls, { approved: true })}
-          >
-            Approve {calls.length}
-          </button>
+          <div class='inbox-all'>
+            {unread.length > 0 && <span class='field-help'>Cannot be undone. Open each call first.</span>}
+            <button
+              type='button'
+              class='button'
+              data-testid='approve-group'
+              disabled={unread.length > 0}
+              onClick={() => void onDecide(calls, { approved: true })}
+            >
+              Approve {calls.length}
+            </button>
+          </div>
         )}
       </header>
       {items.map((item) => (
@@ -132,9 +164,9 @@ function Row({ item, playground, onOpen, onDecide }: RowProps): JSX.Element {
   const load = (): void => {
     onOpen();
     if (detail.value) return;
-    playground.waiting.detail(item).then(
+    playground.waiting.inboxOf(item).then((inbox) => inbox.get(item.id)).then(
       (found) => (detail.value = found),
-      (error: unknown) => (problem.value = error instanceof Error ? error.message : 'It cannot be read'),
+      (error: unknown) => (problem.value = toData(error).message),
     );
   };
   return (
@@ -153,7 +185,7 @@ function Row({ item, playground, onOpen, onDecide }: RowProps): JSX.Element {
           )}
         </strong>
         <small>
-          {subject !== 'local' && `${subject} · `}since {timeOf(openedAt)} · until {timeOf(expiresAt)}
+          {subject !== 'local' && `${subject} · `}Since {timeOf(openedAt)} · until {timeOf(expiresAt)}
         </small>
       </summary>
       <Problem text={problem.value} testId='inbox-item-problem' />
@@ -174,69 +206,77 @@ interface DetailProps extends Omit<RowProps, 'onOpen'> {
 
 function Detail({ detail: { facts, edit, blocked }, item, playground, onDecide }: DetailProps): JSX.Element {
   const id = useId();
-  const reason = useSignal('');
   const isBusy = useSignal(false);
   const isChanging = useSignal(false);
   const asked = v.safeParse(AskedCall, facts);
-  const { question } = facts;
   const decide = (decision: WaitingDecision): void => {
     isBusy.value = true;
     void onDecide(decision).finally(() => (isBusy.value = false));
   };
   const approval = { id: item.id, runId: item.runId, ...(asked.success && { asked: asked.output }) };
+  const { chats } = playground;
+  const chat = chats.list.value.find((each) => each.id === item.chatId);
+  const question = questionOf(item, facts);
   return (
-    <form
-      class='approval'
-      onSubmit={(event) => {
-        event.preventDefault();
-        decide({ approved: false, ...(reason.value.trim() && { reason: reason.value.trim() }) });
-      }}
-    >
+    <div class='approval'>
       {asked.success && <ApprovalFacts id={id} approval={approval} input={edit?.input} />}
-      {typeof question === 'string' && <p class='inbox-question'>{question}</p>}
+      {question.question !== '' && <p id={`${id}-question`} class='inbox-question'>{question.question}</p>}
       {item.cannotUndo && <p class='approval-note' data-testid='cannot-undo'>This cannot be undone.</p>}
       {blocked !== undefined && <p class='approval-note' data-testid='inbox-blocked'>{blockedWords[blocked]}</p>}
-      {blocked === undefined && item.kind === 'approval' && !isChanging.value && (
-        <ApprovalAnswers
+      {blocked === undefined && !isChanging.value && (item.kind === 'approval' || item.kind === 'question') && (
+        <PlanAnswer
+          question={question}
           disabled={isBusy.value}
-          onApprove={() => decide({ approved: true })}
-          onReason={(text) => (reason.value = text)}
-        />
-      )}
-      {blocked === undefined && item.kind === 'question' && (
-        <Answer
-          facts={facts}
-          onAnswer={(answer) => decide({ approved: true, answer })}
+          describedBy={`${id}-question`}
+          onAnswer={(answer) =>
+            // The form of an approval answers with the decision.
+            decide({ ...(item.kind === 'approval' ? answer.value as Decision : { approved: true }), answer })}
         />
       )}
       {(item.kind === 'sign_in' || item.kind === 'elicitation') && <p class='field-help'>Answer it in its chat.</p>}
-      <div class='button-row'>
-        {edit && blocked === undefined && !isChanging.value && (
-          <button type='button' class='button' data-testid='change-call' onClick={() => (isChanging.value = true)}>
-            Change…
-          </button>
-        )}
-        {item.chatId !== undefined && playground.chats.list.value.some((chat) => chat.id === item.chatId) && (
-          <button
-            type='button'
-            class='quiet-button'
-            data-testid='show-chat'
-            onClick={() => void playground.chats.open(item.chatId ?? '').then(() => uncover(playground))}
-          >
-            Open the chat
-          </button>
-        )}
-      </div>
       {edit && isChanging.value && (
         <ChangeForm
           edit={edit}
           disabled={isBusy.value}
           onApprove={(input) => decide({ approved: true, input })}
-          onCancel={() => (isChanging.value = false)}
         />
       )}
-    </form>
+      <div class='button-row'>
+        {edit && blocked === undefined && (
+          <button
+            type='button'
+            class='button'
+            data-testid='change-call'
+            onClick={() => (isChanging.value = !isChanging.value)}
+          >
+            {isChanging.value ? 'Cancel changes' : 'Change…'}
+          </button>
+        )}
+        {chat && (
+          <button
+            type='button'
+            class='quiet-button'
+            data-testid='show-chat'
+            onClick={() => void chats.open(chat.id).then(() => uncover(playground))}
+          >
+            Open the chat
+          </button>
+        )}
+      </div>
+    </div>
   );
+}
+
+/** What a person answers, as the form of plans has it. Only a lost call expects a decision. */
+function questionOf({ id, kind }: WaitingItem, { question, options, schema }: InboxDetail['facts']): PlanQuestion {
+  const isLost = 'decision' in asRecord(asRecord(schema)['properties']);
+  return {
+    ask: id,
+    agent: '',
+    kind: kind === 'approval' ? 'approval' : isLost ? 'lost_call' : 'question',
+    question: typeof question === 'string' ? question : '',
+    ...(Array.isArray(options) && options.length > 0 && { options: options.map(String) }),
+  };
 }
 
 const blockedWords: Readonly<Record<NonNullable<WaitingItem['blocked']>, string>> = {
@@ -244,40 +284,3 @@ const blockedWords: Readonly<Record<NonNullable<WaitingItem['blocked']>, string>
   not_an_approver: 'Others are named to decide on it.',
   owner_only: 'Only the person whose agent asks can answer.',
 };
-
-/** The answer to a question of a plan: one of its options, or a text. */
-function Answer(
-  { facts, onAnswer }: { readonly facts: InboxDetail['facts']; readonly onAnswer: (answer: unknown) => void },
-): JSX.Element {
-  const text = useSignal('');
-  const options: readonly unknown[] = Array.isArray(facts['options']) ? facts['options'] : [];
-  if (options.length > 0) {
-    return (
-      <div class='button-row'>
-        {options.map((option) => (
-          <button
-            key={String(option)}
-            type='button'
-            class='button'
-            onClick={() => onAnswer(option)}
-          >
-            {String(option)}
-          </button>
-        ))}
-      </div>
-    );
-  }
-  return (
-    <div class='approval-answers'>
-      <input
-        type='text'
-        aria-label='Your answer'
-        data-testid='inbox-answer'
-        onInput={({ currentTarget }) => (text.value = currentTarget.value)}
-      />
-      <button type='button' class='button is-primary' data-testid='inbox-send' onClick={() => onAnswer(text.value)}>
-        Answer
-      </button>
-    </div>
-  );
-}

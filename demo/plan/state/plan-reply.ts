@@ -40,7 +40,7 @@ export async function answerQuestion(
 }
 
 /** A question may expect something other than text, which its view does not say: then parse the answer as JSON. */
-async function sendText(value: unknown, send: AnswerOptions['send']): Promise<void> {
+export async function sendText(value: unknown, send: AnswerOptions['send']): Promise<void> {
   try {
     return await send(value);
   } catch (error) {

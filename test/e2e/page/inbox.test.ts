@@ -1,9 +1,17 @@
 import type { Page } from 'playwright';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { send, usePlayground } from '../../tools/browsers/playground.ts';
+import { chooseEndpoint, type Served, serveWithEndpoint } from '../../tools/servers/endpoint-page.ts';
 
 const playground = usePlayground();
 const { shoot } = playground;
+let served: Served;
+
+beforeAll(async () => {
+  served = await serveWithEndpoint(inject('playgroundFolder'));
+});
+
+afterAll(() => served.stop());
 
 async function start(page: Page, agent: string): Promise<void> {
   await page.getByTestId('new-chat').click();
@@ -41,17 +49,48 @@ describe('the inbox of the built playground', () => {
     await expect.poll(() => items.count()).toBe(2);
     const question = items.filter({ hasText: 'An agent asks' });
     await question.locator('> summary').click();
-    await question.getByTestId('inbox-answer').fill('Bergen');
-    await question.getByTestId('inbox-send').click();
+    await question.getByTestId('plan-text').fill('Bergen');
+    await page.keyboard.press('Enter');
     await expect.poll(() => items.count()).toBe(1);
-    await items.first().locator('> summary').click();
+    await page.waitForFunction(() => document.activeElement?.parentElement?.matches('.inbox-item'));
+    await page.keyboard.press('Enter');
     await items.first().getByTestId('deny').waitFor();
-    await items.first().locator('> summary').focus();
     await page.keyboard.press('d');
     await page.getByTestId('inbox-empty').waitFor();
     await shoot(page, 'inbox-empty');
+    await page.getByTestId('chat-item').getByText('which port').click();
+    await page.getByTestId('plan-said').getByText('You answered: Bergen').waitFor();
+    await page.locator('[data-testid=plan][data-state=done]').waitFor();
     expect(problems).toEqual([]);
   });
+
+  it.each([['of this page', false], ['of a connected server', true]])(
+    'approves all calls of a group %s once each has been opened, and their chats go on',
+    async (name, isServed) => {
+      const { page, problems } = await playground.open(isServed ? { url: served.playground } : {});
+      if (isServed) await chooseEndpoint(page, served.endpoint);
+      await askToDelete(page);
+      await askToDelete(page);
+      await page.getByTestId('open-waiting').click();
+      const group = page.getByTestId('inbox-group');
+      await group.getByText(isServed ? new URL(served.endpoint).host : 'In this page').waitFor();
+      const all = page.getByTestId('approve-group');
+      expect(await all.innerText()).toBe('Approve 2');
+      for (const item of await page.getByTestId('inbox-item').all()) {
+        expect(await all.isDisabled()).toBe(true);
+        await item.locator('> summary').click();
+        await item.getByTestId('cannot-undo').waitFor();
+      }
+      await shoot(page, `inbox-all-${name.replaceAll(' ', '-')}`);
+      await all.click();
+      await page.getByTestId('inbox-empty').waitFor();
+      for (const chat of await page.getByTestId('chat-item').all()) {
+        await chat.click();
+        await page.locator('[data-testid=tool-card][data-tool=notes_delete][data-state=result]').waitFor();
+      }
+      expect(problems).toEqual([]);
+    },
+  );
 
   it('is readable on a phone and in the dark', async () => {
     const { page } = await playground.open({ width: 360, height: 740, dark: true });
