@@ -66,14 +66,16 @@ const overs: readonly OverRoute[] = ['model', 'server', 'palette', 'chats', 'cha
 /** Where a new agent is made, in the agents. */
 export const newAgent: readonly string[] = ['agent', '~new'];
 
-/** The first parts of all addresses, and what they open. */
+/** The addresses to offer in place of an unknown one, and what they open. */
 export const places: Readonly<Record<string, string>> = {
   agents: 'Agents',
   runs: 'Runs',
+  'runs/schedules': 'Schedules',
+  'runs/tests': 'Test cases',
   waiting: 'Waiting for you',
   files: 'Files',
   settings: 'Settings',
-  guard: 'Try to talk it into it',
+  guard: 'Try to trick an agent',
   'new-agent': 'New agent',
   model: 'Connect a model',
   tour: 'The tour',
@@ -141,7 +143,7 @@ function readRuns([first = 'list', ...rest]: readonly string[], where: Where, pa
   }
   return {
     name: 'runs',
-    where: section === 'tests' ? 'page' : section === 'list' ? where : 'server',
+    where: section === 'tests' ? 'page' : isAtBoth(section) ? where : 'server',
     section,
     ...(section === 'plans' && { planId: rest[0] }),
   };
@@ -164,7 +166,11 @@ export function writeRoute({ chatId, screen, at = [], tree, files, over }: Route
 }
 
 function needsWhere(screen: Screen): boolean {
-  return screen.name === 'agents' || (screen.name === 'runs' && screen.section === 'list');
+  return screen.name === 'agents' || (screen.name === 'runs' && isAtBoth(screen.section));
+}
+
+function isAtBoth(section: RunsSection): boolean {
+  return section === 'list' || section === 'schedules';
 }
 
 function writeScreen(screen: Screen, at: readonly string[]): readonly string[] {

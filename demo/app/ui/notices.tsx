@@ -23,7 +23,8 @@ export function Notices({ playground }: { playground: Playground }): JSX.Element
 function NowhereNotice({ playground: { nowhere } }: { playground: Playground }): JSX.Element | null {
   const name = nowhere.value;
   if (name === undefined) return null;
-  const [nearest] = suggest(name, Object.keys(places), { limit: 1 });
+  const namesOf = (path: string): string[] => [path, path.replace('runs/', '')];
+  const [nearest] = suggest(name, Object.keys(places), { limit: 1, namesOf });
   return (
     <Notice
       testId='nowhere-notice'

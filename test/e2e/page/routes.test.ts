@@ -139,13 +139,16 @@ describe('addresses of the playground', () => {
     expect(await page.getByTestId('message').count()).toBe(0);
   });
 
-  it('say that nothing is at an address, and offer the nearest', async () => {
-    const { page } = await open({ url: `${inject('playground')}#/agent` });
-    await page.getByTestId('nowhere-notice').getByText('Nothing is at the address “#/agent”').waitFor();
+  it.each([
+    ['#/agent', 'agents', '#/agents'],
+    ['#/schedules', 'runs', '#/runs/schedules'],
+  ])('say that nothing is at %s, and offer the nearest', async (hash, screen, nearest) => {
+    const { page } = await open({ url: `${inject('playground')}${hash}` });
+    await page.getByTestId('nowhere-notice').getByText(`Nothing is at the address “${hash}”`).waitFor();
     await page.getByTestId('nowhere-nearest').click();
-    await page.getByTestId('agents').waitFor();
-    await isAt(page, '#/agents');
-    await page.getByTestId('agents-back').click();
+    await page.getByTestId(screen).waitFor();
+    await isAt(page, nearest);
+    await page.getByTestId(`${screen}-back`).click();
     expect(await page.getByTestId('nowhere-notice').count()).toBe(0);
   });
 
