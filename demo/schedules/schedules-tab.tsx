@@ -2,39 +2,40 @@ import { type Signal, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { RemoteSchedules } from '../../adapters/transport/client/rooms.ts';
+import { toData } from '../../src/base/errors.ts';
 import type { Schedule, ScheduleFire } from '../../src/runtime/schedule.ts';
 import { agentOf, type Playground } from '../app/state/playground.ts';
+import { Confirm } from '../kit/confirm.tsx';
 import { Icon } from '../kit/icon.tsx';
+import { Problem } from '../kit/problem.tsx';
 import { placeTexts, timeIn } from './repeat-dialog.tsx';
 import './schedules.css';
 
 /** How often the list is read again while it is shown. */
 const readEveryMs = 3_000;
 
-interface TabState {
-  readonly list: Signal<readonly Schedule[] | undefined>;
-  readonly problem: Signal<string>;
-  readonly does: (work: (schedules: RemoteSchedules) => Promise<unknown>) => Promise<void>;
-}
+/** Does something with the schedules, reads the list again, and shows what went wrong. */
+type Act = (work: (schedules: RemoteSchedules) => Promise<unknown>) => Promise<void>;
 
 /** The schedules of this page, or of a server. */
 export function SchedulesTab(
   { playground, via }: { readonly playground: Playground; readonly via?: string | undefined },
 ): JSX.Element {
   const list = useSignal<readonly Schedule[] | undefined>(undefined);
-  const problem = useSignal('');
-  const does: TabState['does'] = async (work) => {
+  const readProblem = useSignal<string | undefined>(undefined);
+  const problem = useSignal<string | undefined>(undefined);
+  const attempt = async (into: Signal<string | undefined>, work: Parameters<Act>[0]): Promise<void> => {
     try {
       const schedules = await playground.schedules(via);
       await work(schedules);
       list.value = (await schedules.list({ limit: 200 })).items;
-      problem.value = '';
+      into.value = undefined;
     } catch (error) {
-      problem.value = error instanceof Error ? error.message : String(error);
+      into.value = toData(error).message;
     }
   };
   useEffect(() => {
-    const read = (): void => void does(() => Promise.resolve());
+    const read = (): void => void attempt(readProblem, () => Promise.resolve());
     read();
     const timer = setInterval(read, readEveryMs);
     return () => clearInterval(timer);
@@ -42,7 +43,7 @@ export function SchedulesTab(
   return (
     <div class='run-scroll schedules' data-testid='schedules'>
       <p class='inspector-faint' data-testid='schedules-place'>{placeTexts[via === undefined ? 'page' : 'server']}</p>
-      {problem.value !== '' && <p class='field-error' role='alert'>{problem.value}</p>}
+      <Problem text={problem.value ?? readProblem.value} testId='schedules-problem' />
       {list.value?.length === 0 && (
         <p class='inspector-empty' data-testid='schedules-empty'>
           No schedules yet. Choose “Repeat…” in the menu of a chat.
@@ -50,28 +51,37 @@ export function SchedulesTab(
       )}
       <ul class='boxed'>
         {list.value?.map((schedule) => (
-          <ScheduleItem key={schedule.id} schedule={schedule} playground={playground} via={via} does={does} />
+          <ScheduleItem
+            key={schedule.id}
+            schedule={schedule}
+            playground={playground}
+            via={via}
+            act={(work) => attempt(problem, work)}
+          />
         ))}
       </ul>
     </div>
   );
 }
 
-function ScheduleItem({ schedule, playground, via, does }: {
+interface ScheduleItemProps {
   readonly schedule: Schedule;
   readonly playground: Playground;
   readonly via: string | undefined;
-  readonly does: TabState['does'];
-}): JSX.Element {
+  readonly act: Act;
+}
+
+function ScheduleItem({ schedule, playground, via, act }: ScheduleItemProps): JSX.Element {
   const { id, name, message, paused, next: [next], last, when } = schedule;
   const isOpen = useSignal(false);
+  const isDeleting = useSignal(false);
   const zone = 'cron' in when ? when.timeZone : undefined;
-  const act = (testId: string, label: string, how: 'run' | 'pause' | 'resume' | 'delete'): JSX.Element => (
+  const button = (testId: string, label: string, how: 'run' | 'pause' | 'resume'): JSX.Element => (
     <button
       type='button'
       class='button'
       data-testid={testId}
-      onClick={() => void does((schedules) => schedules[how](id))}
+      onClick={() => void act((all) => all[how](id))}
     >
       {label}
     </button>
@@ -93,8 +103,8 @@ function ScheduleItem({ schedule, playground, via, does }: {
         </p>
       )}
       <div class='button-row'>
-        {act('schedule-run', 'Run now', 'run')}
-        {paused ? act('schedule-resume', 'Resume', 'resume') : act('schedule-pause', 'Pause', 'pause')}
+        {button('schedule-run', 'Run now', 'run')}
+        {paused ? button('schedule-resume', 'Resume', 'resume') : button('schedule-pause', 'Pause', 'pause')}
         <button
           type='button'
           class='button'
@@ -104,9 +114,27 @@ function ScheduleItem({ schedule, playground, via, does }: {
         >
           History <Icon name='chevron' />
         </button>
-        {act('schedule-delete', 'Delete', 'delete')}
+        {isDeleting.value
+          ? (
+            <Confirm
+              label='Delete schedule'
+              testId='schedule-delete-sure'
+              onConfirm={() => void act((all) => all.delete(id))}
+              onCancel={() => (isDeleting.value = false)}
+            />
+          )
+          : (
+            <button
+              type='button'
+              class='button'
+              data-testid='schedule-delete'
+              onClick={() => (isDeleting.value = true)}
+            >
+              Delete…
+            </button>
+          )}
       </div>
-      {isOpen.value && <History schedule={schedule} playground={playground} via={via} zone={zone} />}
+      {isOpen.value && <History schedule={schedule} playground={playground} via={via} act={act} zone={zone} />}
     </li>
   );
 }
@@ -127,26 +155,19 @@ const states: Readonly<Record<string, string>> = {
 const outcomes: Readonly<Record<ScheduleFire['outcome'], string>> = {
   claimed: 'starting',
   started: 'started',
-  overlap: 'left out: the last run was still going on',
-  missed: 'missed: nothing was running it',
+  overlap: 'skipped: the previous run had not ended',
+  missed: 'missed: nothing was running at that time',
   refused: 'refused',
 };
 
-/** What became of its occurrences, with what was answered. */
-function History({ schedule, playground, via, zone }: {
-  readonly schedule: Schedule;
-  readonly playground: Playground;
-  readonly via: string | undefined;
-  readonly zone: string | undefined;
-}): JSX.Element {
-  const fires = useSignal<readonly ScheduleFire[]>([]);
+/** Its past runs, each with its answer on request. */
+function History(
+  { schedule, playground, via, act, zone }: ScheduleItemProps & { readonly zone: string | undefined },
+): JSX.Element {
+  const fires = useSignal<readonly ScheduleFire[] | undefined>(undefined);
   const answers = useSignal<Readonly<Record<number, string>>>({});
   useEffect(() => {
-    const read = async (): Promise<void> => {
-      const schedules = await playground.schedules(via);
-      fires.value = (await schedules.fires(schedule.id)).items;
-    };
-    void read();
+    void act(async (schedules) => (fires.value = (await schedules.fires(schedule.id)).items));
   }, [schedule.last?.at, schedule.last?.state]);
   const readAnswer = async (at: number): Promise<void> => {
     const chatId = schedule.chat === 'new' ? `${schedule.id}-${at}` : schedule.chat.id;
@@ -156,9 +177,9 @@ function History({ schedule, playground, via, zone }: {
     answers.value = { ...answers.value, [at]: text || 'No answer' };
   };
   return (
-    <ol class='schedule-history' data-testid='schedule-fires'>
-      {fires.value.length === 0 && <li>Nothing yet</li>}
-      {fires.value.map(({ at, outcome, count, runId, error }) => (
+    <ol data-testid='schedule-fires'>
+      {fires.value?.length === 0 && <li>No runs yet</li>}
+      {fires.value?.map(({ at, outcome, count, runId, error }) => (
         <li key={at} data-outcome={outcome}>
           {timeIn(at, zone)}: {outcomes[outcome]}
           {count !== undefined && count > 1 && `, ${count} times`}
@@ -168,7 +189,7 @@ function History({ schedule, playground, via, zone }: {
               type='button'
               class='quiet-button'
               data-testid='schedule-answer'
-              onClick={() => void readAnswer(at)}
+              onClick={() => void act(() => readAnswer(at))}
             >
               Show answer
             </button>

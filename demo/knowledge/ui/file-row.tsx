@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import type { KnowledgeFile } from '../../control/knowledge-control.ts';
 import type { KnowledgePanel } from '../state/knowledge-panel.ts';
+import { Confirm } from '../../kit/confirm.tsx';
 import { formatBytes, formatCount } from '../../kit/format.ts';
 import { Icon, type IconName } from '../../kit/icon.tsx';
 
@@ -47,10 +48,14 @@ export function FileRow({ file, panel, position, count, top }: FileRowProps): JS
       </button>
       {isConfirming.value
         ? (
-          <Confirmation
-            onRemove={() => void panel.remove([name])}
-            onKeep={() => (isConfirming.value = false)}
-          />
+          <span class='know-file-actions is-asking'>
+            <Confirm
+              label='Remove'
+              testId='knowledge-remove-yes'
+              onConfirm={() => void panel.remove([name])}
+              onCancel={() => (isConfirming.value = false)}
+            />
+          </span>
         )
         : (
           <Actions
@@ -61,23 +66,6 @@ export function FileRow({ file, panel, position, count, top }: FileRowProps): JS
         )}
       {state === 'indexing' && <progress value={done} max={Math.max(1, total)} aria-label={`Indexing ${base}`} />}
     </li>
-  );
-}
-
-function Confirmation({ onRemove, onKeep }: { onRemove: () => void; onKeep: () => void }): JSX.Element {
-  return (
-    <span class='know-file-actions is-asking'>
-      <button
-        type='button'
-        class='button is-danger'
-        data-testid='knowledge-remove-yes'
-        ref={(button) => button?.focus()}
-        onClick={onRemove}
-      >
-        Remove
-      </button>
-      <button type='button' class='button' onClick={onKeep}>Cancel</button>
-    </span>
   );
 }
 

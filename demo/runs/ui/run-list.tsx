@@ -6,6 +6,7 @@ import type { Inspector } from '../state/inspector.ts';
 import { agentOf, type Playground } from '../../app/state/playground.ts';
 import { formatCount, formatDuration } from '../../kit/format.ts';
 import { GuideLink } from '../../kit/guide-link.tsx';
+import { Confirm } from '../../kit/confirm.tsx';
 import { Icon } from '../../kit/icon.tsx';
 import { type RunState, runStates, stateOfRun } from '../state/run-state.ts';
 import { RunStatus, wordOfRun } from './status.tsx';
@@ -266,20 +267,14 @@ function Erase({ inspector }: { inspector: Inspector }): JSX.Element {
     );
   }
   return (
-    <>
-      <button
-        type='button'
-        class='button is-danger'
-        data-testid='runs-erase-sure'
-        ref={(button) => button?.focus()}
-        onClick={() => {
-          isAsking.value = false;
-          void inspector.erase();
-        }}
-      >
-        Erase all runs
-      </button>
-      <button type='button' class='button' onClick={() => (isAsking.value = false)}>Cancel</button>
-    </>
+    <Confirm
+      label='Erase all runs'
+      testId='runs-erase-sure'
+      onConfirm={() => {
+        isAsking.value = false;
+        void inspector.erase();
+      }}
+      onCancel={() => (isAsking.value = false)}
+    />
   );
 }

@@ -53,6 +53,7 @@ describe('schedules of a page', () => {
     expect(new Set(times).size).toBe(times.length);
     expect(times.length).toBeLessThan(3);
     await page.getByTestId('schedule-delete').click();
+    await page.getByTestId('schedule-delete-sure').click();
     await page.getByTestId('schedules-empty').waitFor();
     expect(problems).toEqual([]);
     await context.close();

@@ -1,0 +1,23 @@
+import type { JSX } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
+
+interface ConfirmProps {
+  readonly label: string;
+  readonly testId: string;
+  readonly onConfirm: () => void;
+  readonly onCancel: () => void;
+}
+
+/** Asks for confirmation in place of the button that was pressed, and takes its focus. */
+export function Confirm({ label, testId, onConfirm, onCancel }: ConfirmProps): JSX.Element {
+  const button = useRef<HTMLButtonElement>(null);
+  useLayoutEffect(() => button.current?.focus(), []);
+  return (
+    <>
+      <button ref={button} type='button' class='button is-danger' data-testid={testId} onClick={onConfirm}>
+        {label}
+      </button>
+      <button type='button' class='button' onClick={onCancel}>Cancel</button>
+    </>
+  );
+}
