@@ -122,8 +122,9 @@ export const kinds: Readonly<Record<RecordKind, KindSpec>> = {
       {
         ...choice('trust', 'Texts of strangers', ['', 'open', 'watched', 'guarded']),
         empty: 'Automatic',
-        words: { open: 'Act on them', watched: 'Ask before acting on them', guarded: 'Keep them from the model' },
-        help: 'Mails, pages, files and answers of MCP servers can hold orders. This says what may follow from them.',
+        words: { open: 'Act without asking', watched: 'Ask before each action', guarded: 'Hide them from the model' },
+        help:
+          'Mails, pages, files and answers of MCP servers can contain instructions. Choose what the agent may do with them.',
       },
       {
         name: 'plans',
@@ -192,7 +193,7 @@ export const kinds: Readonly<Record<RecordKind, KindSpec>> = {
     folded: [
       ['As JSON', ['paramsSchema', 'outputSchema', 'config', 'annotations']],
       ['More settings', ['id', 'title', 'version', 'visibility', 'category', 'keywords', 'authn', 'secrets']],
-      ['Where its data is from and goes', ['reads', 'sends', 'destinations']],
+      ['Sources and destinations of its data', ['reads', 'sends', 'destinations']],
     ],
     fields: [
       id,
@@ -215,7 +216,7 @@ export const kinds: Readonly<Record<RecordKind, KindSpec>> = {
         ...choice('reads', 'What it returns', ['', 'trusted', 'untrusted', 'private']),
         empty: 'Automatic',
         words: {
-          trusted: 'Only what we write',
+          trusted: 'Only our own texts',
           untrusted: 'Texts of strangers',
           private: 'Private texts of strangers',
         },
@@ -223,15 +224,14 @@ export const kinds: Readonly<Record<RecordKind, KindSpec>> = {
       {
         ...choice('sends', 'Who sees its input', ['', 'public', 'tenant', 'principal']),
         empty: 'Automatic',
-        words: { public: 'Anybody', tenant: 'The tenant', principal: 'The person who asks' },
+        words: { public: 'Anyone', tenant: 'The tenant', principal: 'The person who asks' },
       },
       {
         name: 'destinations',
         label: 'Destinations',
         as: 'allowedLines',
         rows: 2,
-        help:
-          'The fields that say where or to whom, like /to, one on each line; “-” for none. Leave empty for all texts.',
+        help: 'Inputs that say where or to whom, such as /to, one per line; “-” for none. Leave empty for all texts.',
       },
       { name: 'category', label: 'Category', as: 'optional' },
       { name: 'keywords', label: 'Keywords', as: 'commas', help: 'Separated by commas.' },
@@ -304,7 +304,7 @@ export const kinds: Readonly<Record<RecordKind, KindSpec>> = {
         name: 'alias',
         label: 'Name',
         as: 'text',
-        help: 'Stands before the names of its tools: “files” makes “files__read”. Use a–z, 0–9, “-” and single “_”.',
+        help: 'Prefix of its tool names: “files” makes “files__read”. Use a–z, 0–9, “-” and single “_”.',
       },
       version,
       {
@@ -328,13 +328,13 @@ export const kinds: Readonly<Record<RecordKind, KindSpec>> = {
       },
       {
         ...choice('trust', 'Who writes what it returns', ['', 'trusted']),
-        empty: 'Strangers, too',
-        words: { trusted: 'Only we' },
+        empty: 'Also strangers',
+        words: { trusted: 'Only us' },
       },
       {
-        ...choice('ifc', 'Its own labels', ['', 'believe']),
-        empty: 'Only where they are stricter',
-        words: { believe: 'Believe them' },
+        ...choice('ifc', 'Labels that it sends', ['', 'believe']),
+        empty: 'Use them where they are stricter',
+        words: { believe: 'Always use them' },
       },
     ],
   },
@@ -384,7 +384,7 @@ export const kinds: Readonly<Record<RecordKind, KindSpec>> = {
         name: 'cache',
         label: 'Prompt cache',
         as: 'optional',
-        help: 'off, marks, key or 1h: how its server is told what to cache. Leave empty for what is known of it.',
+        help: 'How prompts are marked for the cache of its server: off, marks, key or 1h. Leave empty for the default.',
       },
       {
         name: 'inputs',

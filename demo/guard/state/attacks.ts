@@ -12,7 +12,7 @@ export interface TrialTool {
   readonly description: string;
   /** What it returns; a tool without it acts. */
   readonly text?: string;
-  /** Nobody outside can write what it returns. */
+  /** Only the operator writes what it returns. */
   readonly isTrusted?: boolean;
   /** The arguments that say where or to whom. */
   readonly destinations?: readonly string[];

@@ -23,7 +23,7 @@ export interface TrialEvent {
 
 export interface Trial {
   readonly events: readonly TrialEvent[];
-  /** Whether the model was told what the attacker has written. */
+  /** Whether the attacker's text was in a prompt of the model that acts. */
   readonly hasSeen: boolean;
   readonly verdict: 'passed' | 'asks' | 'stopped';
 }
@@ -99,15 +99,15 @@ function wordsOf({ tool, input }: ScriptedCall): string {
   return `${tool}: ${Object.values(input).map(String).join(', ')}`;
 }
 
-/** A model that does what it was last told, by its user or by anyone whose text it reads. */
+/** A model that obeys the last order in its prompt, from its user or from a stranger. */
 function obedientModel(attack: Attack, level: Level) {
   let hasSeen = false;
   const answer = (prompt: string): readonly LanguageModelV4StreamPart[] => {
-    const isTold = prompt.includes(attack.order);
+    const hasOrder = prompt.includes(attack.order);
     if (prompt.includes('You read data for a program')) return says(JSON.stringify(attack.read ?? {}));
     if (prompt.includes('You write a text for the user')) return says('The printer is out of paper.');
-    if (isTold) hasSeen = true;
-    if (isTold && !prompt.includes('"obeys"')) return calls([attack.obeys], 'obeys');
+    if (hasOrder) hasSeen = true;
+    if (hasOrder && !prompt.includes('"obeys"')) return calls([attack.obeys], 'obeys');
     if (level === 'guarded') {
       const input = { code: attack.program, ...(attack.acts && { acts: attack.acts }) };
       return prompt.includes('"program"') ? says('Done.') : calls([{ tool: 'code_run', input }], 'program');
@@ -118,7 +118,7 @@ function obedientModel(attack: Attack, level: Level) {
         'reads-0',
       );
     }
-    return isTold || prompt.includes('"honest"') || attack.honest.length === 0
+    return hasOrder || prompt.includes('"honest"') || attack.honest.length === 0
       ? says('Done.')
       : calls(attack.honest, 'honest');
   };

@@ -12,9 +12,9 @@ import '../style.css';
 type Trials = Readonly<Partial<Record<Level, Trial>>>;
 
 const levels: readonly (readonly [Level, title: string, lead: string])[] = [
-  ['open', 'Open', 'The model reads everything and acts at once.'],
-  ['watched', 'Watched', 'After it has read a stranger’s text, each action asks you.'],
-  ['guarded', 'Guarded', 'The model that acts never reads a stranger’s text.'],
+  ['open', 'Open', 'The model reads texts of strangers and acts without asking.'],
+  ['watched', 'Watched', 'Once the model has read a text of a stranger, each action asks you.'],
+  ['guarded', 'Guarded', 'The model that acts never reads texts of strangers.'],
 ];
 
 const verdicts: Readonly<Record<Trial['verdict'], string>> = {
@@ -45,15 +45,15 @@ export function GuardScreen({ playground }: { playground: Playground }): JSX.Ele
     <OverScreen
       playground={playground}
       name='guard'
-      label='Try to talk it into it'
-      title='Try to talk it into it'
+      label='Try to trick an agent'
+      title='Try to trick an agent'
       back='Back to the chat'
       onBack={() => uncover(playground)}
       problem={problem.value}
     >
       <p class='privacy-lead'>
-        The same agent at three levels. Its model is a script that obeys every text it reads, so nothing here depends on
-        a model that notices the trick. No key and no request: it all runs in this page.{' '}
+        The same agent at three levels. Its model is a script that obeys every text it reads, so only the runtime can
+        stop an attack. Everything runs in this page, without a key and without requests.{' '}
         <GuideLink page='guarded'>How it works</GuideLink>
       </p>
       <ul class='guard-attacks' aria-label='Attacks'>
@@ -64,8 +64,8 @@ export function GuardScreen({ playground }: { playground: Playground }): JSX.Ele
               class='button'
               data-testid={`attack-${one.id}`}
               aria-pressed={one === attack}
-              disabled={isRunning.value}
-              onClick={() => void run(one)}
+              aria-disabled={isRunning.value}
+              onClick={() => isRunning.value || void run(one)}
             >
               {one.title}
             </button>
@@ -76,7 +76,7 @@ export function GuardScreen({ playground }: { playground: Playground }): JSX.Ele
         <dl class='guard-request'>
           <dt>You ask</dt>
           <dd>{attack.request}</dd>
-          <dt>What it reads says</dt>
+          <dt>Hidden in what it reads</dt>
           <dd class='guard-order'>{attack.order}</dd>
         </dl>
       )}
@@ -93,7 +93,10 @@ export function GuardScreen({ playground }: { playground: Playground }): JSX.Ele
         <details class='guard-program'>
           <summary>The program of the guarded agent</summary>
           {attack.acts && (
-            <p>It states first: {attack.acts.map(({ tool, times }) => `${tool} × ${times}`).join(', ')}</p>
+            <p>
+              It states before it starts what it calls:{' '}
+              {attack.acts.map(({ tool, times }) => `${tool} × ${times}`).join(', ')}
+            </p>
           )}
           <pre tabIndex={0}><code>{attack.program}</code></pre>
         </details>
@@ -103,14 +106,14 @@ export function GuardScreen({ playground }: { playground: Playground }): JSX.Ele
 }
 
 function Outcome({ trial, isRunning }: { trial: Trial | undefined; isRunning: boolean }): JSX.Element {
-  if (!trial) return <p class='guard-waits'>{isRunning ? 'Running …' : 'Choose an attack.'}</p>;
+  if (!trial) return <p class='guard-waits'>{isRunning ? 'Running…' : 'Choose an attack.'}</p>;
   return (
     <>
       <p class='guard-verdict' data-testid='verdict' data-verdict={trial.verdict}>{verdicts[trial.verdict]}</p>
       <ol class='guard-events'>
         {trial.events.map((event, i) => (
           <li key={i} data-kind={event.kind} data-attack={event.isAttack}>
-            <Icon name={event.kind === 'asks' ? 'hand' : event.kind === 'done' ? 'check' : 'file'} />
+            <Icon name={event.kind === 'asks' ? 'wait' : event.kind === 'done' ? 'check' : 'file'} />
             <span>{sentenceOf(event)}</span>
           </li>
         ))}
@@ -128,11 +131,11 @@ function sentenceOf({ kind, text, isAttack }: TrialEvent): string {
     case 'read':
       return `Reads with ${text}`;
     case 'done':
-      return `Does ${text}${who}`;
+      return `Calls ${text}${who}`;
     case 'asks':
-      return `Asks you: ${text}${who}`;
+      return `Asks you before ${text}${who}`;
     case 'quoted':
-      return `Quotes to you: “${text}”`;
+      return `Quotes: “${text}”`;
     default:
       return kind satisfies never;
   }

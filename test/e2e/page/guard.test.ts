@@ -13,7 +13,7 @@ const expected: Readonly<Record<string, readonly string[]>> = {
   invite: ['passed', 'asks', 'stopped'],
 };
 
-describe('the page "Try to talk it into it"', () => {
+describe('the page "Try to trick an agent"', () => {
   it.each([
     ['light', { width: 1280, height: 900 }],
     ['dark', { width: 1280, height: 900, dark: true }],

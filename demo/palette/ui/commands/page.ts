@@ -57,7 +57,7 @@ export function pageCommands(playground: Playground): readonly Command[] {
     {
       id: 'guard',
       icon: 'hand',
-      title: 'Try to talk it into it: five attacks at three levels',
+      title: 'Try to trick an agent: five attacks at three levels',
       hint: 'Page',
       words: 'security injection guarded watched trust',
       go: () => void (playground.screen.value = { name: 'guard' }),
