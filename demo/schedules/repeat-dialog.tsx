@@ -1,11 +1,13 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useId } from 'preact/hooks';
+import { toData } from '../../src/base/errors.ts';
 import type { ScheduleWhen } from '../../src/runtime/schedule.ts';
 import type { Playground } from '../app/state/playground.ts';
 import { showRuns, whereOf } from '../app/state/screens.ts';
 import type { Chat } from '../chat/state/chat.ts';
 import { Dialog } from '../kit/dialog.tsx';
+import { Problem } from '../kit/problem.tsx';
 import { endpointOf } from '../settings/state/settings.ts';
 import './schedules.css';
 
@@ -46,7 +48,7 @@ export function RepeatDialog(
   const day = useSignal(1);
   const cron = useSignal('0 8 * * mon-fri');
   const timeZone = useSignal(Intl.DateTimeFormat().resolvedOptions().timeZone);
-  const problem = useSignal('');
+  const problem = useSignal<string | undefined>(undefined);
   const isSaving = useSignal(false);
   const when = whenOf({
     rhythm: rhythm.value,
@@ -66,13 +68,13 @@ export function RepeatDialog(
       onClose();
       showRuns(playground, { section: 'schedules' });
     } catch (error) {
-      problem.value = error instanceof Error ? error.message : String(error);
+      problem.value = toData(error).message;
     } finally {
       isSaving.value = false;
     }
   };
   return (
-    <Dialog class='repeat' label='Repeat this request' testId='repeat' onClose={onClose}>
+    <Dialog class='dialog-plain' label='Repeat this request' testId='repeat' onClose={onClose}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -82,7 +84,7 @@ export function RepeatDialog(
         <h2>Repeat this request</h2>
         <p class='field-help' data-testid='repeat-place'>{placeTexts[place]}</p>
         <label class='field'>
-          <span>What to say</span>
+          <span>Message</span>
           <textarea
             data-testid='repeat-message'
             rows={4}
@@ -139,12 +141,12 @@ export function RepeatDialog(
           <ZoneField value={timeZone.value} onInput={(zone) => (timeZone.value = zone)} />
         </div>
         <NextTimes when={when} timeZone={timeZone.value} />
-        {problem.value !== '' && <p class='field-error' role='alert' data-testid='repeat-problem'>{problem.value}</p>}
-        <div class='button-row'>
+        <Problem text={problem.value} testId='repeat-problem' />
+        <div class='dialog-foot'>
+          <button type='button' class='button' onClick={onClose}>Cancel</button>
           <button type='submit' class='button is-primary' data-testid='repeat-save' disabled={isSaving.value}>
             Save schedule
           </button>
-          <button type='button' class='button' onClick={onClose}>Cancel</button>
         </div>
       </form>
     </Dialog>

@@ -33,7 +33,7 @@ export function ChatTotals({ chat }: { chat: Chat }): JSX.Element | null {
 /** The details of those figures. */
 export function TotalsDialog({ chat, onClose }: { readonly chat: Chat; readonly onClose: () => void }): JSX.Element {
   return (
-    <Dialog class='totals' label='Tokens and cost of this chat' testId='totals' onClose={onClose}>
+    <Dialog class='dialog-plain totals' label='Tokens and cost of this chat' testId='totals' onClose={onClose}>
       <h2>Tokens and cost of this chat</h2>
       <Details figures={sumOf(chat.messages.value)} />
       <button type='button' class='button' data-testid='totals-close' onClick={onClose}>Close</button>

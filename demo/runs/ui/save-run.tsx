@@ -45,7 +45,7 @@ function SaveDialog({ run, inspector, onClose }: SaveRunProps & { onClose: () =>
     onClose();
   };
   return (
-    <Dialog class='save-run' label='Save the run as a file' testId='save-run' onClose={onClose}>
+    <Dialog class='dialog-plain save-run' label='Save the run as a file' testId='save-run' onClose={onClose}>
       <form
         onSubmit={(event) => {
           event.preventDefault();

@@ -16,7 +16,7 @@ export function ShareDialog({ playground }: { playground: Playground }): JSX.Ele
   const chat = playground.chats.current.value;
   const close = (): void => void (playground.overlay.value = 'none');
   return (
-    <Dialog class='share-chat' label='Share this chat' testId='share-chat' onClose={close}>
+    <Dialog class='dialog-plain share-chat' label='Share this chat' testId='share-chat' onClose={close}>
       <h2>Share this chat</h2>
       {chat.messages.value.length === 0
         ? <p>This chat has no messages yet. Send one first.</p>
