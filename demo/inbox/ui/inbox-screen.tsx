@@ -17,7 +17,7 @@ import { isWriting } from '../../kit/panel-cover.ts';
 import { Problem } from '../../kit/problem.tsx';
 import type { PlanQuestion } from '../../plan/state/plan-data.ts';
 import { PlanAnswer } from '../../plan/ui/plan-answer.tsx';
-import { decideItem, type WaitingDecision } from '../state/decide-item.ts';
+import { decideItem, type WaitingDecision } from './decide-item.ts';
 import type { WaitingItem } from '../state/inbox.ts';
 import '../style.css';
 import { ChangeForm } from './change-form.tsx';

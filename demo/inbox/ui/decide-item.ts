@@ -9,7 +9,7 @@ import type { AssistantMessage } from '../../chat/state/message.ts';
 import { planOf } from '../../chat/state/plan.ts';
 import { openQuestions, type PlanPart } from '../../plan/state/plan-data.ts';
 import { type Answer, sendText } from '../../plan/state/plan-reply.ts';
-import type { WaitingItem } from './inbox.ts';
+import type { WaitingItem } from '../state/inbox.ts';
 
 /** What a person says to an item. */
 export interface WaitingDecision extends Decision {
