@@ -5,16 +5,15 @@
  *   another instance all start the same run.
  * - The chat must still be where the run has left it: a message that came meanwhile has gone on already.
  * - It runs for the owner with the rights of then, and `authorize` is asked (`run.continue`).
- * - The commit of a decision makes the question due at once, and the commit that opens it when it expires. The key goes when the run has
+ * - The commit of a decision makes the question due, and the commit that opens it when it expires. The key goes when the run has
  *   started, or there is none to start.
  */
 
 import { createPrincipal } from '../base/principal.ts';
-import { dueChange, dueKey } from '../log/due.ts';
-import type { Change } from '../contracts/storage.ts';
+import { dueKey } from '../log/due.ts';
 import { readJournal } from '../log/journal-record.ts';
 import { type Interruption, readQuestion } from '../permission/interruption.ts';
-import { asksPrefix, settledChanges } from '../permission/waiting.ts';
+import { asksPrefix } from '../permission/waiting.ts';
 import { approvalsRequestedIn } from '../runtime/decided-calls.ts';
 import { readWhole } from '../runtime/open-chats.ts';
 import type { RuntimeParts } from '../runtime/run-context.ts';
@@ -23,11 +22,6 @@ import { runPrefix, type RunState } from '../runtime/run-record.ts';
 
 /** What became of it: `later` while the run that has asked is still under way. */
 type GoneOn = { readonly runId: string | undefined } | 'later';
-
-/** The change that makes a decided question due, for the commit of its decision; none where the chat's client goes on. */
-export function goOnChange({ id, tenant, goesOn }: Interruption, at: number): readonly Change[] {
-  return goesOn ? [dueChange({ id, at, tenant })] : [];
-}
 
 /** Goes on after a decision that was made due at this time. Returns the run. */
 export async function goOnNow(
@@ -47,7 +41,7 @@ export async function goOnNow(
 
 const againMs = 1_000;
 
-/** Goes on with what a lost process has decided, and with what has expired undecided. */
+/** Closes what has expired undecided, and goes on with it and with what a lost process has decided. */
 export async function wakeQuestion(
   parts: RuntimeParts,
   services: InboxServices,
@@ -55,18 +49,13 @@ export async function wakeQuestion(
 ): Promise<boolean> {
   const { storage, now } = parts;
   const record = await readQuestion(storage, id);
-  const due = { key: dueKey(at, id) };
-  if (!record?.goesOn) {
-    await storage.commit([due]);
-    return false;
-  }
-  if (record.state === 'pending') {
+  if (record?.state === 'pending') {
     if (record.expiresAt > now()) return false;
-    await storage.commit(settledChanges(record).filter(({ key }) => key[0] !== 'due'));
+    await parts.interruptions.close(id, 'expired');
   }
-  const gone = await goOn(parts, services, record);
+  const gone = record ? await goOn(parts, services, record) : none;
   if (gone === 'later') parts.due.arm(now() + againMs);
-  else await storage.commit([due]);
+  else await storage.commit([{ key: dueKey(at, id) }]);
   return gone !== 'later' && gone.runId !== undefined;
 }
 

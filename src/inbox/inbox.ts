@@ -37,7 +37,7 @@ import {
 import { decideOnCall, type InboxServices } from '../runtime/run-methods.ts';
 import type { RuntimeParts } from '../runtime/run-context.ts';
 import { answerServer } from '../runtime/mcp-operations.ts';
-import { goOnChange, goOnNow } from './go-on.ts';
+import { goOnNow } from './go-on.ts';
 import { watchInbox } from './watch.ts';
 
 export { wakeQuestion } from './go-on.ts';
@@ -173,16 +173,15 @@ async function decideItem(
     await plans.reply(runId, principal, { askId: id, answer: answerOf(record, decision) });
     return runId;
   }
-  const at = now();
-  const beside = goOnChange(record, at);
+  const goesOnAt = now();
   if (kind === 'elicitation' && approved) {
-    await answerServer(parts, services.guard, { runId, id, input: { answers: answer ?? {} }, principal, beside });
+    await answerServer(parts, services.guard, { runId, id, input: { answers: answer ?? {} }, principal, goesOnAt });
   } else {
     const edited = await readEdit(record, decision);
-    const given = { approved, ...(reason !== undefined && { reason }), edited, beside };
+    const given = { approved, ...(reason !== undefined && { reason }), edited, goesOnAt };
     await decideOnCall(parts, [runId, id, given, principal]);
   }
-  return await goOnNow(parts, services, { record, at }).catch((error: unknown) => {
+  return await goOnNow(parts, services, { record, at: goesOnAt }).catch((error: unknown) => {
     parts.report(error, { kind: 'run', id: runId }); // the decision is stored, and a sweep tries again
     return undefined;
   });

@@ -11,6 +11,7 @@ import { commitOwn, outlast } from '../log/commits.ts';
 import type { Change, Storage } from '../contracts/storage.ts';
 import type { Principal } from '../base/principal.ts';
 import type { JsonSchema } from '../base/schema.ts';
+import { dueChange } from '../log/due.ts';
 import { readJournal } from '../log/journal-record.ts';
 import { haveOneOwner, type OwnedRecord, owns, requireDecider } from './ownership.ts';
 import {
@@ -153,9 +154,15 @@ export interface Interruptions {
     decision: Decision & {
       readonly isAnswered?: boolean;
       readonly edited?: EditedInput | undefined;
-      readonly beside?: readonly Change[];
+      /** The server goes on with a stored chat then. Absent: the chat's client does. */
+      readonly goesOnAt?: number | undefined;
     },
   ): Promise<void>;
+  /**
+   * Closes a question whose answer is no longer needed, or has not come in time. Of one that is decided nothing changes, and one that
+   * has expired stays due: the room that woke it removes the key.
+   */
+  close(id: string, why: 'closed' | 'expired'): Promise<void>;
   /** Checks that a decision can be stored. @throws PinnaceError as `decide`. */
   requirePending(principal: Principal, runId: string, id: string): Promise<void>;
   /**
@@ -177,6 +184,7 @@ export interface Answering {
   readonly ttlMs: number;
   readonly answer: unknown;
   readonly changes: readonly Change[];
+  readonly notices?: NoticeMaker | undefined;
 }
 
 /** Who may decide on what a principal asks for, in the record of the question. */
@@ -205,34 +213,30 @@ export function interruptionChange(record: Interruption, ttlMs: number): Change 
 export async function answerInterruption(
   principal: Principal,
   { runId, id }: { readonly runId: string; readonly id: string },
-  { storage, now, ttlMs, answer, changes }: Answering,
+  { storage, now, ttlMs, answer, changes, notices }: Answering,
 ): Promise<'accepted' | 'replayed'> {
   const text = canonicalJson(answer);
   for (;;) {
     const entry = id.length > 64 ? undefined : await storage.get(keyOf(id));
     const record = entry?.value as Interruption | undefined; // only this module writes it
     if (!entry || !record || !await mayDecide(principal, runId, { record, storage })) throw notFound();
-    if (record.state !== 'pending') {
-      if (record.answer === text) return 'replayed';
-      if (record.state === 'closed' && record.expiresAt > now) throw closed();
-      if (record.state === 'closed') throw expired();
-      throw alreadyDecided();
-    }
-    if (record.expiresAt <= now) throw expired();
+    if (record.state !== 'pending' && record.answer === text) return 'replayed';
+    requireOpenQuestion(record, now);
     const mark = crypto.randomUUID();
     const decided = { ...record, ...decider(principal), answer: text, marks: [...record.marks ?? [], mark] };
     const own = { ...interruptionChange({ ...decided, state: 'answered' }, ttlMs), ifVersion: entry.version };
     const written = () => markedVersion(storage, id, mark);
-    if ((await commitOwn(storage, [own, ...settledChanges(record), ...changes], { written })).ok) return 'accepted';
+    const settled = settlement(record, { notices, at: now, state: 'answered' });
+    if ((await commitOwn(storage, [own, ...settled, ...changes], { written })).ok) return 'accepted';
   }
 }
 
 /** Removes the open questions of a run that is deleted: nobody finds or decides on them any more. */
 export async function removeQuestions(storage: Storage, runId: string): Promise<void> {
   for (const { key } of await storage.list({ prefix: asksPrefix(runId), limit: 1000 })) {
-    const recordKey = keyOf(String(key.at(-1)));
-    const record = (await storage.get(recordKey))?.value as Interruption | undefined; // only this module writes it
-    await storage.commit([{ key: recordKey }, ...record ? settledChanges(record) : [{ key }]]);
+    const id = String(key.at(-1));
+    const record = await readQuestion(storage, id);
+    await storage.commit([{ key: keyOf(id) }, ...record ? settledChanges(record) : [{ key }]]);
   }
 }
 
@@ -253,11 +257,16 @@ export async function findQuestion(
 ): Promise<Interruption> {
   const record = await readQuestion(storage, id);
   if (!record || !await isKnownTo(principal, record.runId, { record, storage })) throw notFound();
-  if (record.state === 'spent') throw alreadySpent();
-  if (record.expiresAt <= now) throw expired();
-  if (record.state === 'closed') throw closed();
-  if (record.state !== 'pending') throw alreadyDecided();
+  requireOpenQuestion(record, now);
   return record;
+}
+
+/** @throws PinnaceError `already_decided`, `approval_expired`, `conflict` (`question_closed`). */
+function requireOpenQuestion({ state, expiresAt }: Interruption, now: number): void {
+  if (state === 'spent') throw alreadySpent();
+  if (state !== 'pending' && state !== 'closed') throw alreadyDecided();
+  if (expiresAt <= now) throw expired();
+  if (state === 'closed') throw closed();
 }
 
 /** Whose question it is, and of which agent; `undefined` where the caller may neither decide on it nor has asked. */
@@ -266,7 +275,7 @@ export async function ownerOfInterruption(
   { runId, id }: { readonly runId: string; readonly id: string },
   storage: Storage,
 ): Promise<OwnedRecord | undefined> {
-  const record = id.length > 64 ? undefined : (await storage.get(keyOf(id)))?.value as Interruption | undefined;
+  const record = await readQuestion(storage, id);
   const isReached = record && await isKnownTo(principal, runId, { record, storage });
   return isReached ? await ownerOf(record, storage) : undefined;
 }
@@ -304,9 +313,7 @@ function openRecords({ storage, now, validMs, graceMs = 0 }: InterruptionOptions
   const pending = async (principal: Principal, runId: string, id: string) => {
     const found = await read(id);
     if (!found || !await mayDecide(principal, runId, { record: found.record, storage })) throw notFound();
-    if (found.record.state === 'spent') throw alreadySpent();
-    if (found.record.state !== 'pending') throw alreadyDecided();
-    if (found.record.expiresAt <= now()) throw expired();
+    requireOpenQuestion(found.record, now());
     return found;
   };
   return { ttlMs, read, write, pending };
@@ -342,7 +349,13 @@ export function createInterruptions(options: InterruptionOptions): Interruptions
       }
       return record;
     },
-    async decide(principal, runId, id, { approved, reason, isAnswered = false, edited, beside = [] }) {
+    async close(id, why) {
+      const found = await outlast(() => read(id), graceMs);
+      if (found?.record.state !== 'pending') return;
+      const beside = settlement(found.record, { notices, at: now(), state: why });
+      await write({ ...found.record, state: 'closed' }, found.version, { beside });
+    },
+    async decide(principal, runId, id, { approved, reason, isAnswered = false, edited, goesOnAt }) {
       const found = await pending(principal, runId, id);
       if (found.record.kind === 'elicitation' && approved && !isAnswered) throw unanswered();
       const decision = {
@@ -351,13 +364,9 @@ export function createInterruptions(options: InterruptionOptions): Interruptions
         ...(edited && { edited }),
       };
       const state = approved ? 'approved' : 'denied';
-      const announced = announcedChanges(notices, found.record, { type: 'inbox.settled', at: now(), state });
-      const changes = [...settledChanges(found.record), ...announced, ...beside];
-      const isFirst = await write({ ...found.record, ...decision, state }, found.version, {
-        patienceMs: 0,
-        beside: changes,
-      });
-      if (!isFirst) throw alreadyDecided();
+      const beside = [...settlement(found.record, { notices, at: now(), state }), ...goingOn(found.record, goesOnAt)];
+      const decided = { ...found.record, ...decision, state } as const;
+      if (!await write(decided, found.version, { patienceMs: 0, beside })) throw alreadyDecided();
     },
     async spend(id, claim, { again = false, by, earlier }) {
       const found = await outlast(() => read(id), graceMs);
@@ -370,6 +379,24 @@ export function createInterruptions(options: InterruptionOptions): Interruptions
       return await write(spentRecord(found.record, by), found.version) ? decision : { unspendable: 'approval_spent' };
     },
   };
+}
+
+/** What is written beside a record that waits no more: its entries go, and receivers are told. */
+function settlement(
+  record: Interruption,
+  { notices, at, state }: {
+    readonly notices: NoticeMaker | undefined;
+    readonly at: number;
+    readonly state: 'approved' | 'denied' | 'answered' | 'expired' | 'closed';
+  },
+): readonly Change[] {
+  const settled = settledChanges(record).filter(({ key }) => state !== 'expired' || key[0] !== 'due');
+  return [...settled, ...announcedChanges(notices, record, { type: 'inbox.settled', at, state })];
+}
+
+/** Makes a decided question due. */
+function goingOn({ id, tenant, goesOn }: Interruption, at: number | undefined): readonly Change[] {
+  return goesOn && at !== undefined ? [dueChange({ id, at, tenant })] : [];
 }
 
 /** The record of a decision that this run has spent. */

@@ -4,7 +4,7 @@
  * - The record of the interruption is the truth. Entries are written and removed in its own commits: a listing may be late, never wrong.
  * - `owner:ada` has what ada's work waits for, whoever decides; `subject:bo`, `role:finance` and `actor:bo` what they were named for,
  *   and `*` all of a tenant, for its administrators. `asks` has what one run still waits for. The bell has news of a tenant.
- * - Entries live as long as the decision may be made, so what has expired vanishes by itself.
+ * - Entries live as long as the decision may be made. A sweep then closes the record, so that its watchers and receivers know.
  * - `seen` is the digest of what people are shown. A decision that names another one was made on another screen.
  */
 
@@ -208,9 +208,9 @@ function keysOf({ id, tenant, subject, approvers = [], runId, openedAt = 0 }: Wa
   return [...[...names].map((name) => [...waitingPrefix(tenant, name), openedAt, id]), [...asksPrefix(runId), id]];
 }
 
-/** Where the server goes on, it also does so when nobody has decided in time. */
-function expiryOf({ id, tenant, expiresAt, goesOn }: WaitingRecord): readonly DueThing[] {
-  return goesOn ? [{ id, tenant, at: expiresAt }] : [];
+/** A sweep closes what has expired. Plans have deadlines of their own. */
+function expiryOf({ id, tenant, expiresAt }: WaitingRecord): readonly DueThing[] {
+  return id.startsWith('apr_') ? [{ id, tenant, at: expiresAt }] : [];
 }
 
 function ring({ tenant }: WaitingRecord): Change {

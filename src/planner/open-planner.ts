@@ -198,7 +198,7 @@ export async function replyToPlan(
     readonly answer: unknown;
   },
 ): Promise<'accepted' | 'replayed'> {
-  const { storage, limits, now } = live.host;
+  const { storage, limits, notices, now } = live.host;
   requireScope(principal, 'tool:approve');
   const answer = readData(given);
   // An approver answers the question, and does not reach the plan.
@@ -215,6 +215,7 @@ export async function replyToPlan(
     ttlMs,
     answer,
     changes: inboundChanges({ planId, id: askId, item, ttlMs }),
+    notices,
   });
   await live.bring(planId);
   return result;

@@ -59,6 +59,8 @@ export async function endLeftCalls(
     const calls = approvalsRequestedIn(message);
     const ended = await Promise.all(calls.map(async ({ toolCallId, approvalId }) => {
       const record = await interruptions.find(principal, approvalId);
+      // The chat of a client may come back to the question; a stored one does not.
+      if (record?.goesOn && record.state === 'pending') await interruptions.close(approvalId, 'closed');
       return [toolCallId, record && leftError(record)] as const;
     }));
     const errors = new Map(ended);

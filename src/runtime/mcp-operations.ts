@@ -7,7 +7,6 @@ import { type Principal, requireScope } from '../base/principal.ts';
 import { McpAnswers } from '../contracts/mcp/answers.ts';
 import { type McpValidation, McpValidationRequest } from '../contracts/mcp/mcp-validation.ts';
 import { McpSignInCallback, McpSignInRequest, type RuntimeSignIns } from '../contracts/mcp/sign-in.ts';
-import type { Change } from '../contracts/storage.ts';
 import type { ErrorContext, Report } from '../events/report.ts';
 import type { Guard } from '../permission/guarded.ts';
 import type { Caller, Resolver } from './resolver.ts';
@@ -16,7 +15,7 @@ import type { HostedRuntime, Prewarmed } from './runtime.ts';
 
 /** Creates the methods. */
 export function createRuntimeSignIns(parts: RuntimeParts, { guard }: { readonly guard: Guard }): RuntimeSignIns {
-  const { mcp, interruptions, report, closing: signal, requireOpen } = parts;
+  const { mcp, interruptions, report, closing: signal, requireOpen, due, now } = parts;
   const attempt = 'Cannot sign in to the MCP server';
   const targetOf = (id: string) => ({ type: 'mcp-server', id });
   const requireCaller = (principal: Principal): void => {
@@ -38,8 +37,12 @@ export function createRuntimeSignIns(parts: RuntimeParts, { guard }: { readonly 
         const { serverId, interruption } = await (await mcp.signIns()).finish(callback, { principal, signal });
         at.emit({ action: 'mcp.sign_in', target: targetOf(serverId), status: 'ok' });
         if (!interruption) return;
-        const decided = interruptions.decide(principal, interruption.runId, interruption.id, { approved: true });
-        await decided.catch(reportUnlessOver(report, { kind: 'mcp', id: serverId, runId: interruption.runId }));
+        const { runId, id } = interruption;
+        const goesOnAt = now() + clientMs;
+        const decided = interruptions.decide(principal, runId, id, { approved: true, goesOnAt });
+        await decided.then(() => due.arm(goesOnAt)).catch(
+          reportUnlessOver(report, { kind: 'mcp', id: serverId, runId }),
+        );
       });
     },
     async grant(serverId, principal) {
@@ -60,16 +63,19 @@ export function createRuntimeSignIns(parts: RuntimeParts, { guard }: { readonly 
   };
 }
 
-/** Stores the answers to the questions of a server, and then that they are there, with what is to be committed beside that. */
+/** A page that has the chat open goes on by itself within this time after a sign-in. Afterwards the server does. */
+const clientMs = 10_000;
+
+/** Stores the answers to the questions of a server, and then that they are there. */
 export async function answerServer(
   { mcp, interruptions, closing: signal, requireOpen }: RuntimeParts,
   guard: Guard,
-  { runId, id, input, principal, beside = [] }: {
+  { runId, id, input, principal, goesOnAt }: {
     readonly runId: string;
     readonly id: string;
     readonly input: unknown;
     readonly principal: Principal;
-    readonly beside?: readonly Change[];
+    readonly goesOnAt?: number;
   },
 ): Promise<void> {
   requireScope(principal, 'tool:approve');
@@ -80,7 +86,7 @@ export async function answerServer(
   await guard({ ...effect, attempt: 'Cannot answer the MCP server' }, async () => {
     await interruptions.requirePending(principal, runId, id);
     await mcp.answer({ runId, id, principal, answers }, { signal });
-    await interruptions.decide(principal, runId, id, { approved: true, isAnswered: true, beside });
+    await interruptions.decide(principal, runId, id, { approved: true, isAnswered: true, goesOnAt });
   });
 }
 

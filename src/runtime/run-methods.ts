@@ -29,7 +29,6 @@ import { startRun } from './start-run.ts';
 import { parseSteeringMessage, runFollowsPlan } from './steering.ts';
 import type { Metrics } from '../base/metrics.ts';
 import type { Inbox } from './inbox.ts';
-import type { Change } from '../contracts/storage.ts';
 import type { Emit } from '../events/events.ts';
 import { summaryOf } from '../events/payload-summary.ts';
 
@@ -211,13 +210,13 @@ function sendOf({ runs, metrics }: RuntimeParts, guard: Guard): RunMethods['send
   };
 }
 
-/** Stores a decision on a call, with what is to be committed beside it. */
+/** Stores a decision on a call. */
 export async function decideOnCall(
   parts: RuntimeParts,
   [runId, id, decision, principal]: [
     runId: string,
     id: string,
-    decision: Decision & { readonly edited?: EditedInput | undefined; readonly beside?: readonly Change[] },
+    decision: Decision & { readonly edited?: EditedInput | undefined; readonly goesOnAt?: number },
     principal: Principal,
   ],
 ): Promise<void> {

@@ -49,7 +49,7 @@ async function receiver(...statuses: number[]) {
 const headersOf = ({ headers }: Received) => headers as Record<string, string>; // single values
 
 function notified(
-  { url, events = ['run.ended'], storage, now, ...options }: Partial<CreateRuntimeOptions> & {
+  { url, events = ['run.ended'], storage, now, ...options }: Partial<Parameters<typeof testRuntime>[0]> & {
     readonly url: string;
     readonly events?: NonNullable<CreateRuntimeOptions['notify']>[number]['events'];
   },
@@ -254,6 +254,43 @@ describe('webhooks', () => {
         data: { id: opened.data.id, state: 'denied' },
       });
     }
+  });
+
+  it('say that a question has expired, and that one of a plan was answered', async () => {
+    const { url, received } = await receiver(200);
+    const clock = testClock();
+    const asks = callsTools({ tool: 'note', input: {} });
+    const storage = memoryStorage({ now: clock.now });
+    const note = defineTool({
+      id: 'note',
+      description: 'Notes',
+      input: v.object({}),
+      approval: 'always',
+      execute: () => 'noted',
+    });
+    const { runtime } = notified({
+      ...scriptedModel(asks, says('noted'), asks),
+      tools: [note],
+      agent: { plans: true },
+      events: ['inbox.settled'],
+      now: clock.now,
+      url,
+      storage,
+    });
+    const { planId } = await runtime.planner.start(
+      { goal: 'Note it', agentId: 'helper', allowHumanIntervention: true },
+      me,
+    );
+    await runtime.planner.outcome(planId, me);
+    const [{ id, seen }] = (await runtime.inbox.list(me)).items as [never];
+    await runtime.inbox.decide([{ id, seen, approved: true }], me);
+    await runtime.planner.outcome(planId, me);
+    await readAll(await runtime.run(runRequest(), me));
+    clock.advance(86_400_001);
+    await runtime.sweep();
+    await runtime.sweep();
+    await expect.poll(() => received.map(({ body }) => (JSON.parse(body) as { data: { state: string } }).data.state))
+      .toEqual(['answered', 'expired']);
   });
 
   it('need an egress and secrets, and receivers that can be told apart', () => {

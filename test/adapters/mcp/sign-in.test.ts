@@ -17,7 +17,7 @@ import {
   signInWorld,
 } from '../../fixtures/mcp/oauth-peer.ts';
 import { says, scriptedModel } from '../../fixtures/model.ts';
-import { lastData, testRuntime } from '../../fixtures/runtime.ts';
+import { lastData, runRequest, testRuntime } from '../../fixtures/runtime.ts';
 
 describe('a sign-in to an MCP server', () => {
   it('is asked for by the run that needs it, and lets the chat go on with the call', async () => {
@@ -39,6 +39,20 @@ describe('a sign-in to an MCP server', () => {
       output: { content: [{ type: 'text', text: 'hello' }] },
     });
     expect(world.oauth.peer.of('tools/call')).toHaveLength(1);
+  });
+
+  it('lets the server go on with a stored chat, where no page does', async () => {
+    let time = Date.now();
+    const world = await signInWorld({ now: () => time });
+    await world.prepare();
+    const bob = person('bob');
+    const waiting = await world.run({ chat: { ...runRequest().chat, store: true } }, bob);
+    const sweep = async () => [await world.runtime.sweep(), world.oauth.peer.of('tools/call').length];
+    await world.signIn(bob, { interruptionId: String(lastData(waiting, 'data-interruption')['id']) });
+    expect(await sweep()).toEqual([0, 0]); // a page may be faster
+    time += 10_000;
+    expect((await sweep())[0]).toBe(1);
+    await expect.poll(() => world.oauth.peer.of('tools/call').length).toBe(1);
   });
 
   it('is finished where its interruption cannot be written, and the cause is reported', async () => {

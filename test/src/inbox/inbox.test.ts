@@ -227,6 +227,21 @@ describe('the inbox', () => {
     expect((await reader.read()).done).toBe(true);
     expect(await outcomeOf(stage.runtime.inbox.watch(person('x', { scopes: [] })))).toBe('forbidden scope_missing');
   });
+
+  it('streams that an item has expired, also of a chat that its client stores', async () => {
+    let time = 1_000_000;
+    const storage = memoryStorage({ now: () => time });
+    const stage = stageOf({ storage, now: () => time });
+    const { approvalId } = await stage.ran('Delete n1', ada);
+    const reader = (await stage.runtime.inbox.watch(ada)).getReader();
+    expect((await reader.read()).value?.type).toBe('snapshot');
+    time += 86_400_001;
+    expect(await stage.runtime.sweep()).toBe(0);
+    expect((await reader.read()).value).toEqual({ type: 'settled', id: approvalId });
+    expect(await storage.list({ prefix: ['due'], limit: 9 })).toEqual([]);
+    expect(await outcomeOf(stage.runtime.inbox.get(approvalId, ada))).toBe('approval_expired approval_expired');
+    await reader.cancel();
+  });
 });
 
 describe('a stored chat', () => {
@@ -271,9 +286,10 @@ describe('a stored chat', () => {
     const two = (await itemsOf(stage, cleo)).map((item) => decisionOn(item));
     expect((await stage.runtime.inbox.decide(two, cleo))[0]).not.toHaveProperty('runId');
     await stage.ran('Delete n1', ada, { id: 'c3', store: true });
-    await stage.ran('Hello', ada, { id: 'c3', store: true, messages: [userMessage('Hello', 'm9')] });
     const three = (await itemsOf(stage, cleo)).map((item) => decisionOn(item));
-    expect((await stage.runtime.inbox.decide(three, cleo))[0]).not.toHaveProperty('runId');
+    await stage.ran('Hello', ada, { id: 'c3', store: true, messages: [userMessage('Hello', 'm9')] });
+    expect(await itemsOf(stage, cleo)).toEqual([]); // the question is closed
+    expect(await outcomesOf(stage, three, cleo)).toEqual(['conflict question_closed']);
     expect(stage.deleted).toEqual([]);
   });
 
@@ -289,7 +305,7 @@ describe('a stored chat', () => {
     expect(result).toMatchObject({ state: 'stored', runId: expect.not.stringMatching(taken.runId) });
   });
 
-  it('goes on when nobody has decided in time', async () => {
+  it('goes on when no one has decided in time', async () => {
     let time = 1_000_000;
     const storage = memoryStorage({ now: () => time });
     const stage = stageOf({ storage, now: () => time });

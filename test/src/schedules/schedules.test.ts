@@ -1,14 +1,17 @@
+import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import {
   createPrincipal,
+  createRegistry,
   type CreateRuntimeOptions,
+  defineTool,
   localPrincipal,
   PinnaceError,
   type Principal,
 } from '../../../src/index.ts';
 import type { ObservedEvent } from '../../../src/contracts/index.ts';
-import { says, scriptedModel, type Source, stallingStream } from '../../fixtures/model.ts';
+import { callsTools, says, scriptedModel, type Source, stallingStream } from '../../fixtures/model.ts';
 import { testClock } from '../../fixtures/plan.ts';
 import { testRuntime } from '../../fixtures/runtime.ts';
 
@@ -97,6 +100,49 @@ describe('a schedule', () => {
       failures: 0,
       next: [expect.any(Number), expect.any(Number), expect.any(Number)],
     });
+  });
+
+  it('is refused while its agent is disabled, and runs again once it is enabled', async () => {
+    const registry = createRegistry({ storage: memoryStorage() });
+    await registry.put('provider', { id: 'default', kind: 'custom' });
+    await registry.put('agent', { id: 'helper', name: 'Helper', providerId: 'default' });
+    const { clock, runtime, schedules } = scheduled(undefined, { catalog: registry });
+    const { id } = await schedules.create(input, me);
+    const sweepAfter = async (hours: number) => (clock.advance(hours * hourMs), await runtime.sweep());
+    await registry.agents.disable('helper', { principal: me });
+    await runtime.invalidate(['agent:helper']);
+    expect(await sweepAfter(1)).toBe(0);
+    expect((await schedules.fires(id, me)).items).toMatchObject([
+      { outcome: 'refused', error: { code: 'forbidden', reason: 'agent_disabled' } },
+    ]);
+    await registry.agents.enable('helper', { principal: me });
+    await runtime.invalidate(['agent:helper']);
+    expect(await sweepAfter(24)).toBe(1);
+  });
+
+  it('goes on by the server when the call that its run asks for is approved in the inbox', async () => {
+    const done: string[] = [];
+    const send = defineTool({
+      id: 'send',
+      description: 'Sends',
+      input: v.object({ to: v.string() }),
+      approval: 'always',
+      execute: ({ to }) => done.push(to),
+    });
+    const answers = [callsTools({ tool: 'send', input: { to: 'bo' } }), says('sent')];
+    const { clock, runtime, schedules } = scheduled(answers, { tools: [send] });
+    const { id } = await schedules.create(input, me);
+    clock.advance(hourMs);
+    expect(await runtime.sweep()).toBe(1);
+    await expect.poll(async () => (await runtime.inbox.list(me)).waiting).toBe(1);
+    const [item] = (await runtime.inbox.list(me)).items;
+    const fired = (await schedules.fires(id, me)).items[0];
+    expect(item).toMatchObject({ runId: fired?.runId, goesOn: true, chatId: `${id}-${fired?.at}` });
+    const [result] = await runtime.inbox.decide([{ id: item!.id, seen: item!.seen, approved: true }], me);
+    expect(result).toMatchObject({ state: 'stored', runId: expect.stringMatching(/^run_/) });
+    await expect.poll(async () => (await runtime.chats.get(item!.chatId!, me)).messages.at(-1)?.parts)
+      .toContainEqual(expect.objectContaining({ text: 'sent' }));
+    expect(done).toEqual(['bo']);
   });
 
   it('pauses after five runs that fail', async () => {
