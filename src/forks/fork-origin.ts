@@ -63,7 +63,8 @@ export function forkOrigin(parts: RuntimeParts, plan: ForkPlan, principal: Princ
       };
       const isExact = plan.changed.length === 0 && note !== undefined &&
         await isSame(parts, note, { plan, resumed, run });
-      const facts = { resolved: resumed, run, note, isExact, edited, toModel: messages.toModel };
+      const { answerId, toModel } = messages;
+      const facts = { resolved: resumed, run, note, isExact, edited, answerId, toModel };
       return { ...resumed, resumed: resumedRun(parts, plan, facts) };
     },
   };
@@ -187,6 +188,7 @@ interface ForkFacts {
   readonly isExact: boolean;
   /** The chunks that show what was changed of the shared steps. */
   readonly edited: readonly UIMessageChunk[];
+  readonly answerId: string;
   readonly toModel: ResumedRun['toModel'];
 }
 
@@ -203,6 +205,8 @@ function resumedRun(parts: RuntimeParts, plan: ForkPlan, facts: ForkFacts): Resu
     used: { tokens: note?.tokens ?? 0, cost: note?.cost },
     opening: [...edited, ...cut.completing],
     isEdited: edited.some(({ type }) => type === 'tool-output-available'),
+    isExact: facts.isExact,
+    answerId: facts.answerId,
     programs: cut.programs,
     toModel,
     claim: {

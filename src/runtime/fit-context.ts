@@ -56,15 +56,16 @@ export async function* fitPrompt(
   const given = new Set(prompt);
   let fullResults = mostFullResults;
   let fitted = shorten(prompt, { fullResults });
-  const shortened = fitted.filter((message) => !given.has(message)).length;
   const summarized = tokensOf(fitted) > target ? await summarizeOldest(prompt, { ...options, fitted }) : undefined;
   fitted = summarized?.prompt ?? fitted;
   const dropping = dropOldest(fitted, { ...options, room: summarized ? room : target });
   const dropped = fitted.length - dropping.prompt.length;
   fitted = dropping.prompt;
   while (fullResults > 1 && tokensOf(fitted) > target) fitted = shorten(fitted, { fullResults: --fullResults });
+  const shortened = fitted.filter((message) => !given.has(message) && !isSummary(message)).length;
   const through = dropping.throughMessageId ?? summarized?.compaction.throughMessageId ?? applied.throughMessageId;
   const shortening = shorteningOf(prompt, { fullResults, messageId: options.messageId }) ?? applied;
+  const isReplaced = fitted.length < prompt.length || fitted.some((message) => !given.has(message));
   replace(fitted);
   options.onReplaced?.('compaction');
   const tokensAfter = tokensOf(prompt);
@@ -78,7 +79,7 @@ export async function* fitPrompt(
     tokensAfter,
   };
   options.onApplied?.(compaction);
-  if (shortened + dropped > 0 || summarized) yield [chunkOf(compaction, options)];
+  if (isReplaced) yield [chunkOf(compaction, options)];
   if (tokensAfter > contextTokens) throw tooLong(tokensAfter, contextTokens);
   if (shortened + dropped > 0) options.onTrimmed?.({ shortened, dropped, tokensBefore, tokensAfter });
 }

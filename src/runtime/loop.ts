@@ -28,11 +28,11 @@ import type { FinishReason, Loop, RunEnd } from './run-record.ts';
 import { CallIds, callIdsIn } from './call-ids.ts';
 import { toolCallName } from '../discovery/discovery-tools.ts';
 import { toPrompt, toPromptTools } from './model-prompt.ts';
-import { withOrigin } from './message-parts.ts';
+import { originOf, withOrigin } from './message-parts.ts';
 import { createCacheMarks } from './cache-marks.ts';
 import { modelKey } from './prompt-chain.ts';
 import { openCall } from './model-call.ts';
-import type { LoopTerms, RunContext } from './run-context.ts';
+import type { LoopTerms, ResumedRun, RunContext } from './run-context.ts';
 import type { Usage } from './model-budget.ts';
 import type { Agent } from '../base/schema.ts';
 import type { LoopSpans } from './run-clock.ts';
@@ -86,6 +86,7 @@ export class ModelLoop implements Loop {
     const { agent, messages, contextWindow, otherCallIds } = this.#terms;
     const prompt = toPrompt(agent.instructions, messages); // only the context window replaces any
     await contextWindow.restore(prompt);
+    if (resumed) this.#goOn(resumed, prompt);
     const shownIds = new Set(resumed?.shownIds);
     const callIds = new CallIds(() => [...otherCallIds, ...callIdsIn([...chat.messages, ...messages])]);
     for (let step = resumed?.step ?? 1;; step++) {
@@ -107,6 +108,14 @@ export class ModelLoop implements Loop {
       const end = yield* this.#readOutput(how, { answer, prompt });
       if (end) return end;
     }
+  }
+
+  /** What the steps before have issued belongs to the answer, and what they sent is the beginning of the next call. */
+  #goOn({ answerId, isExact }: ResumedRun, prompt: readonly LanguageModelV4Message[]): void {
+    const { agent, chain, messageId, models } = this.#terms;
+    const by = { messageId, agentId: agent.id, model: modelKey(models.current) };
+    for (const message of prompt) if (originOf(message)?.id === answerId) chain.issued(message, by);
+    if (isExact) chain.goOnFrom(prompt);
   }
 
   async *#takeAnswer(

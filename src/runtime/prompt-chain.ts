@@ -25,6 +25,7 @@ import type { Label } from '../permission/label.ts';
 import { messageTokens, valueTokens } from './estimate-prompt.ts';
 import { type IssuedEntry, issuedWith } from './issued-metadata.ts';
 import { type MessageOrigin, originOf } from './message-parts.ts';
+import { wrapCalls } from './wrapped-calls.ts';
 
 /** Why the beginning of a prompt has changed. */
 export type BreakReason =
@@ -144,15 +145,28 @@ export class PromptChain {
   /** Whether the server stores the messages: then no client can have changed an answer. */
   readonly #isStored: boolean;
   readonly #issued: IssuedEntry[];
+  /** The last calls of the run that a fork goes on from, and where it goes on exactly, what that run sent there. */
+  readonly #forked: readonly Chain[];
+  #sent: LanguageModelV4Message[] | undefined;
 
   constructor(
     record: PromptRecord | undefined,
-    { isStored, isLost }: { readonly isStored: boolean; readonly isLost: boolean },
+    { isStored, isLost, forked }: {
+      readonly isStored: boolean;
+      readonly isLost: boolean;
+      readonly forked?: PromptRecord | undefined;
+    },
   ) {
     this.#chains = [...record?.chains ?? []];
-    this.#issued = [...record?.issued ?? []];
+    this.#issued = [...(record ?? forked)?.issued ?? []];
+    this.#forked = forked?.chains ?? [];
     this.#isStored = isStored;
     this.#isLost = isLost;
+  }
+
+  /** Says what a fork goes on from: a prompt that its parent has sent. */
+  goOnFrom(prompt: ChainedCall['prompt']): void {
+    this.#sent = [...prompt];
   }
 
   /** Says why the next call may differ. */
@@ -163,9 +177,8 @@ export class PromptChain {
   /** Compares the call with the last one of its model, which it becomes. */
   follow(call: ChainedCall): Followed {
     const chain = chainOf(call);
-    const [last] = this.#chains;
-    const at = this.#chains.findIndex(({ model }) => model === chain.model);
-    const before = this.#chains[at];
+    const last = this.#chains[0] ?? this.#forked[0];
+    const before = this.#chains.find(({ model }) => model === chain.model) ?? this.#parentOf(chain, call);
     const followed = before ? this.#compare(before, chain, call) : this.#started(last);
     const others = this.#chains.filter((one) => one !== before);
     this.#chains = [chain, ...others].slice(0, mostChains);
@@ -188,6 +201,18 @@ export class PromptChain {
     if (this.#own.size === 0) return undefined;
     const issued = newestOf(this.#issued.filter(({ messageId }) => isThere(messageId)));
     return { v: 1, ...run, ...(issued.length > 0 && { issued }), chains: this.#chains };
+  }
+
+  /** What the parent of a fork has sent of a call: its last call may have gone further, and by another choice. */
+  #parentOf(chain: Chain, { tools: offered }: ChainedCall): Chain | undefined {
+    if (this.#own.size > 0) return undefined;
+    const parent = this.#forked.find(({ model }) => model === chain.model);
+    if (!parent && !this.#sent) return undefined;
+    const { tools, toolTokens, output } = parent ?? chain;
+    const { hashes, tokens, origins, kinds } = this.#sent ? columnsOf(wrapCalls(this.#sent, offered)) : parent ?? chain;
+    const length = this.#sent ? hashes.length : chain.hashes.length;
+    const common = { hashes: hashes.slice(0, length), tokens: tokens.slice(0, length) };
+    return { ...chain, tools, toolTokens, output, ...common, origins, kinds };
   }
 
   /** Another model than before, or the first one of which anything is known. */

@@ -213,7 +213,7 @@ function originOf(
       const place = { parent, basis, cut: torn.cut };
       const allowed = await toolsToday(runtime, left, { today, principal });
       const ready = equipped(runtime, place, { resolved: left, toolSet: allowed, principal });
-      const { request, model, toModel } = await messagesOf(runtime, place, ready);
+      const { request, model, answerId, toModel } = await messagesOf(runtime, place, ready);
       const usage = usageOf(items, { note: used?.value as RecoveredPart['usage'] | undefined, torn, basis }); // a `usageNote`
       const { calls, isTorn, waiting, isComplete } = torn;
       const callIds = items.flatMap(({ chunk }) => 'toolCallId' in chunk ? [chunk.toolCallId] : []);
@@ -221,6 +221,7 @@ function originOf(
         step: torn.cut.step,
         shownIds: shownIn(items),
         used: { tokens: 0 },
+        answerId,
         opening: [
           ...first,
           ...torn.cut.completing,
@@ -261,6 +262,7 @@ const followAgain: ResumedRun = {
   step: 1,
   shownIds: [],
   used: { tokens: 0 },
+  answerId: '',
   opening: [],
   programs: [],
   toModel: () => [],

@@ -120,6 +120,8 @@ export function equipped(
 interface Messages {
   readonly request: RunRequest;
   readonly model: readonly ModelMessage[];
+  /** The message of the recorded steps. */
+  readonly answerId: string;
   readonly toModel: (messages: readonly UIMessage[]) => readonly ModelMessage[];
 }
 
@@ -163,7 +165,12 @@ export async function messagesOf(
     if (provider.id !== basis.providerId || modelId !== basis.modelId) leaveProvider(model);
     return model;
   };
-  return { request: { ...request, chat: { ...request.chat, messages } }, model: toModel(messages), toModel };
+  return {
+    request: { ...request, chat: { ...request.chat, messages } },
+    model: toModel(messages),
+    answerId: own.id,
+    toModel,
+  };
 }
 
 /** Runs of version 0.2 have no record of their context: it stands before what they have said. */

@@ -304,6 +304,10 @@ export interface ResumedRun {
   readonly opening: readonly UIMessageChunk[];
   /** Whether outputs of tools before were replaced. */
   readonly isEdited?: boolean;
+  /** Whether its first prompt is one that its parent has sent. */
+  readonly isExact?: boolean;
+  /** The message that the steps before have made: the run goes on with it, maybe under another id. */
+  readonly answerId: string;
   /** The programs of its last step before, which were lost: they go on first. */
   readonly programs: readonly LostProgram[];
   /** What goes on under its own id, after its instance was lost. */

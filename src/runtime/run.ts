@@ -35,7 +35,15 @@ import { RunFacts } from '../permission/run-facts.ts';
 import { composeLoop } from './compose-loop.ts';
 import { createRunContextWindow } from './context-window.ts';
 import { approvalsRequestedIn, endLeftCalls, settleDecided, spendApprovals } from './decided-calls.ts';
-import type { CallForApproval, Resolution, RunContext, RunIdentity, RunPrograms, RuntimeParts } from './run-context.ts';
+import type {
+  CallForApproval,
+  Resolution,
+  ResumedRun,
+  RunContext,
+  RunIdentity,
+  RunPrograms,
+  RuntimeParts,
+} from './run-context.ts';
 import { issuedFrom, type IssuedMetadata, issuedOnly, readIssued } from './issued-metadata.ts';
 import type { Limits } from './limits.ts';
 import type { LiveRun } from './live-run.ts';
@@ -241,7 +249,8 @@ export class Run implements RunContext {
     if (plan) return plan.follow({ signal, traceId, usage });
     const record = await resolution.prompts.catch(() => undefined); // as if it had expired: the run can do without
     this.#prompts = record;
-    this.facts = openFacts(resolution, await this.#knownFacts(record), this.#noteFacts);
+    const before = resumed && await this.#promptsBefore(resumed);
+    this.facts = openFacts(resolution, this.#knownFacts(record, before), this.#noteFacts);
     // Recorded also where it has read nothing, as a guarded one: an instance that goes on must know.
     if (this.agent.trust === 'guarded') this.facts.record();
     const { agent, output, isEnough } = await this.#compose(record);
@@ -255,7 +264,11 @@ export class Run implements RunContext {
     if (recovered?.isComplete && this.#live.inbox.isEmpty) return completeLoop;
     const models = this.#openModels();
     const isLost = !record && !resumed && hasAnswer(chat.messages);
-    const chain = this.#chain = new PromptChain(record, { isStored: chat.store === true, isLost });
+    const chain = this.#chain = new PromptChain(record, {
+      isStored: chat.store === true,
+      isLost,
+      forked: resumed?.claim ? before : undefined,
+    });
     const onRetry = (retry: ModelRetry): void => push(retryChunk(retry, this.now()));
     const messages = resumed && settled.messages !== chat.messages
       ? resumed.toModel(settled.messages)
@@ -312,18 +325,20 @@ export class Run implements RunContext {
     return cacheableTokens > 0 || this.#breaks.length > 0 ? { cacheableTokens, breaks: this.#breaks } : undefined;
   }
 
-  /** What the record says; of a fork, that of the chat which it goes on from. */
-  async #knownFacts(record: PromptRecord | undefined): Promise<ChatFacts | undefined> {
-    const { resolution: { resumed, request }, principal: { tenant, subject }, runtime: { storage } } = this;
-    const parent = resumed?.claim?.state.parent;
-    if (!parent && !resumed) return record?.facts;
-    // A run that goes on was begun without its answer, which the record is about.
-    const { chatId, subject: owner = subject } = parent ?? { chatId: request.chat.id };
+  /** What is recorded of the chat that a fork goes on from. A run that goes on was begun without its answer, which its record is about. */
+  async #promptsBefore({ claim }: ResumedRun): Promise<PromptRecord | undefined> {
+    const { request, principal: { tenant, subject }, runtime: { storage } } = this;
+    const { chatId, subject: owner = subject } = claim?.state.parent ?? { chatId: request.chat.id };
     const key = promptKey({ tenant, subject: owner }, chatId);
-    const found = await readPromptRecord(storage, key).catch(() => undefined); // then anybody has said it
-    if (!parent) return found?.facts;
-    const read = join(parseLabel(found?.facts?.read), resumed.isEdited ? unlabelled : trusted);
-    return { read, calls: [], messages: request.chat.messages.map(({ id }) => id) };
+    return await readPromptRecord(storage, key).catch(() => undefined); // then anybody has said it
+  }
+
+  /** What the record says; of a fork, that of the chat which it goes on from. */
+  #knownFacts(record: PromptRecord | undefined, before: PromptRecord | undefined): ChatFacts | undefined {
+    const { resolution: { resumed }, request: { chat } } = this;
+    if (!resumed?.claim?.state.parent) return resumed ? before?.facts : record?.facts;
+    const read = join(parseLabel(before?.facts?.read), resumed.isEdited ? unlabelled : trusted);
+    return { read, calls: [], messages: chat.messages.map(({ id }) => id) };
   }
 
   /** Commits what the run has read with the next chunk, which nobody receives before that. */

@@ -56,6 +56,21 @@ describe('changes of a fork', () => {
     expect(models.main.calls.at(-1)?.temperature).toBe(0.2);
   });
 
+  it.each([
+    ['nothing', { atStep: 2 }, []],
+    ['nothing, from its start', { atStep: 1 }, []],
+    ['a message', { atStep: 1, changes: { message: userMessage('Go back') } }, ['edit']],
+    ['an output', { atStep: 2, changes: { toolOutputs: { 'call-0': 1 } } }, ['edit']],
+    ['instructions', { atStep: 2, changes: { instructions: 'Be long' } }, ['instructions']],
+    ['the model', { atStep: 2, changes: { model: { providerId: 'other' } } }, ['provider']],
+  ])('announces what it changes of the prompt that was sent: %s', async (_, options, breaks) => {
+    const runtime = changing().compose();
+    const { runId } = await ran(runtime, asked('Go'));
+    const { chunks } = await forked(runtime, runId, options);
+    const reasons = JSON.stringify(lastData(chunks, 'data-usage')).matchAll(/"reason":"(\w+)"/g);
+    expect([...reasons].map(([, reason]) => reason)).toEqual(breaks);
+  });
+
   it('runs the recorded agent, or with a change the current one, and only tools that it still has', async () => {
     const { models, compose } = changing();
     const { runId } = await ran(compose(), asked('Go'));

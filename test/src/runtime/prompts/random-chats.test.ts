@@ -94,6 +94,11 @@ const causes: Readonly<Record<string, readonly Action[]>> = {
   repair: ['repair', 'fork'],
   ephemeral: ['ephemeral'],
   provider: ['fallback'],
+  signatures: ['fallback', 'kill'],
+  strategy: [],
+  choice: [],
+  form: [],
+  instructions: [],
 };
 
 function stepOf(said: readonly unknown[], n: number): readonly Part[] {
@@ -265,9 +270,8 @@ class Chat {
     const at = this.calls.length;
     const chunks = await readAll(await this.#runtime.fork(runId, { atStep, chatId: this.#chatId }, me));
     const own = this.calls[at];
-    // A rejected answer is in no log, and a fork estimates anew what fits: it may trim what its parent had learned to fit.
-    const isTrimmed = chunks.some(({ type }) => type === 'data-compaction');
-    const isExact = lastData(chunks, 'data-fork')['exact'] === true && !isTrimmed;
+    // A rejected answer is in no log.
+    const isExact = lastData(chunks, 'data-fork')['exact'] === true;
     if (own && !isExact) this.calls[at] = { ...own, after: [] };
     this.#messages.pop();
     this.#fold(chunks);
