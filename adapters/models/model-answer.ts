@@ -92,6 +92,7 @@ class EventReader {
   #hasAnswer = false;
   #hasCall = false;
   #hasFinish = false;
+  readonly #calls = new CallsOfAnswer();
 
   constructor(reader: TextReader, start: string) {
     this.#reader = reader;
@@ -106,6 +107,7 @@ class EventReader {
     } else {
       this.#hasAnswer ||= event.includes('"delta":');
       this.#hasCall ||= event.includes('"tool_calls":[{');
+      if (event.includes('"tool_calls":[{')) event = this.#calls.withoutRepeated(event);
       this.#hasFinish ||= /"finish_reason":\s*"\w|"error":/.test(event);
     }
     this.#ready.push(event);
@@ -135,6 +137,39 @@ class EventReader {
   }
 }
 
+/** The calls of an answer. Some servers send each call in pieces, and at the end all of them again, whole. */
+class CallsOfAnswer {
+  readonly #calls = new Map<unknown, { readonly id: unknown; input: string }>();
+
+  /** Returns the event without calls that the answer has already: the same place, id and input. */
+  withoutRepeated(event: string): string {
+    const json = parsed(event);
+    if (!json.ok || !isRecord(json.value) || !Array.isArray(json.value['choices'])) return event;
+    let hasRepeated = false;
+    const choices = json.value['choices'].map(asRecord).map((choice) => {
+      const delta = asRecord(choice['delta']);
+      const calls = delta['tool_calls'];
+      const fresh = Array.isArray(calls) ? calls.map(asRecord).filter((call) => !this.#isRepeated(call)) : calls;
+      hasRepeated ||= Array.isArray(calls) && Array.isArray(fresh) && fresh.length < calls.length;
+      return { ...choice, delta: { ...delta, tool_calls: fresh } };
+    });
+    return hasRepeated ? JSON.stringify({ ...json.value, choices }) : event;
+  }
+
+  #isRepeated({ id, index, function: given }: JsonObject): boolean {
+    const { name, arguments: input } = asRecord(given);
+    const text = typeof input === 'string' ? input : '';
+    const known = this.#calls.get(index);
+    if (!known || (id && id !== known.id)) {
+      this.#calls.set(index, { id, input: text });
+      return false;
+    }
+    if (id && name && text !== '' && text === known.input && parsed(text).ok) return true;
+    known.input += text;
+    return false;
+  }
+}
+
 const done = '[DONE]';
 
 function finishAs(finish: string): string {
@@ -149,7 +184,7 @@ function isPlain(data: string): boolean {
 
 /** Fields that some servers write otherwise than OpenAI does. */
 const unusual =
-  /"error"|"(?:arguments|tool_calls|function_call|usage)":\s*\{|"reasoning(?:_content)?":\s*\[|"created":\s*"|"id":\s*\d|"index":\s*"|"finish_reason":\s*"error/;
+  /"error"|"(?:arguments|tool_calls|function_call|usage|reasoning(?:_content)?)":\s*\{|"reasoning(?:_content)?":\s*\[|"created":\s*"|"id":\s*\d|"index":\s*"|"finish_reason":\s*"error/;
 
 function normalized(data: string): readonly string[] {
   if (isPlain(data)) return [data];
@@ -212,42 +247,61 @@ function toChoice(choice: unknown): JsonObject {
   };
 }
 
-/** The text of what may be in parts. */
+/** The text of what may be in parts, or in an object. */
 function textOf(value: unknown): unknown {
-  return Array.isArray(value)
-    ? value.map((part) => typeof part === 'string' ? part : asRecord(part)['text']).join('')
-    : value;
+  if (typeof value !== 'object' || value === null) return value;
+  return [value].flat().map((part: unknown) => typeof part === 'string' ? part : asRecord(part)['text'])
+    .filter((text) => typeof text === 'string').join('');
 }
 
 function toCallDelta(call: unknown, at: number): unknown {
-  const { index = at, function: given, ...rest } = asRecord(call);
+  const { index = at, function: given, id, ...rest } = asRecord(call);
   const { arguments: input, ...named } = asRecord(given);
   const text = isRecord(input) ? JSON.stringify(input) : input;
   const place = typeof index === 'string' ? Number(index) : index;
-  return { ...rest, index: place, function: { ...named, ...(text !== undefined && { arguments: text }) } };
+  const identified = id === undefined ? {} : { id: typeof id === 'number' ? String(id) : id };
+  return {
+    ...rest,
+    ...identified,
+    index: place,
+    function: { ...named, ...(text !== undefined && { arguments: text }) },
+  };
 }
 
 /** The error that an object reports, in OpenAI's form. Servers also write a text, `detail`, or the error itself. */
 function errorIn(value: JsonObject): JsonObject | undefined {
   const { error, choices, detail } = value;
-  const isBare = value['object'] === 'error' || value['type'] === 'error';
+  const isBare = value['object'] === 'error' || value['type'] === 'error' || (!choices && isFailure(value));
   const [choice] = Array.isArray(choices) ? choices.map(asRecord) : [];
   const found = error ?? choice?.['error'] ?? (isBare || !choices ? detail : undefined) ??
-    (isBare ? value : undefined) ??
+    (isBare ? bareError(value) : undefined) ??
     (choice?.['finish_reason'] === 'error' ? 'The provider ended its answer with an error' : undefined);
   if (found === undefined || found === null || found === false) return undefined;
-  const { message, type, code, status, param } = asRecord(found);
+  const { message = asRecord(found)['msg'], type, code, status, param } = asRecord(found);
   const text = typeof found === 'string' ? found : typeof message === 'string' ? message : JSON.stringify(found);
   const given = [code, status, value['code'], value['status']].filter((one) =>
     typeof one === 'number' || typeof one === 'string'
   );
-  const named = statusOf([...given, type, ...(given.length === 0 ? [text] : [])]);
+  const named = statusOf([...given, type]) ?? statusOf([text]);
   return {
     message: text,
     ...(typeof type === 'string' && { type }),
     ...(param !== undefined && { param }),
     code: named ?? given[0],
   };
+}
+
+/** Whether an object without an answer says that it is a failure, as gateways of some vendors do with the status 200. */
+function isFailure({ success, msg, message, code, base_resp: base, errors }: JsonObject): boolean {
+  return success === false || isRecord(base) || (Array.isArray(errors) && errors.length > 0) ||
+    (code !== undefined && (typeof msg === 'string' || typeof message === 'string'));
+}
+
+function bareError(value: JsonObject): JsonObject {
+  const { base_resp: base, errors } = value;
+  if (isRecord(base)) return { message: base['status_msg'], code: base['status_code'] };
+  const [first] = Array.isArray(errors) ? errors : [];
+  return typeof first === 'string' ? { message: first } : isRecord(first) ? first : value;
 }
 
 const statuses: readonly (readonly [RegExp, number])[] = [

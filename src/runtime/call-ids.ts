@@ -113,6 +113,11 @@ export class StepCallIds {
     this.#ids = ids;
   }
 
+  /** Whether the input of a call has started, and the call itself has not arrived. */
+  get hasOpen(): boolean {
+    return this.#open.values().some((opened) => opened.length > 0);
+  }
+
   /** A call starts, whose input is streamed. */
   start(given: string, toolName: string): string {
     const opened = { id: this.#ids.take(given), toolName };

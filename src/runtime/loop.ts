@@ -279,7 +279,7 @@ export class ModelLoop implements Loop {
     if (isStopped) return { type: 'completed', finishReason };
     if (hasMore && output === undefined) return stopped(finishReason, stepLimit(limits));
     const isDropped = calls.length > 0 && !mayExecute(finishReason);
-    const isSilent = finishReason === 'length' && answer.text === '';
+    const isSilent = (finishReason === 'length' || finishReason === 'content-filter') && answer.text === '';
     if (output === undefined && (isDropped || isSilent)) return stopped(finishReason, incomplete(answer));
     if (hasMore && finishReason === 'tool-calls') return stopped(finishReason, stepLimit(limits)); // what was said is no answer
     return { type: 'completed', finishReason }; // also where the calls that it announces never arrived

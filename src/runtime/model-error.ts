@@ -99,14 +99,15 @@ function toCallError(facts: Cause, cause: unknown): PinnaceError {
   if (status === undefined) {
     return unreached(cause, hostOf(facts));
   }
-  if (status === 401 || status === 403) {
+  const said = String(facts.responseBody ?? (cause as { message?: unknown } | null)?.message).slice(0, 65_536);
+  if (status === 401 || status === 403 || (status === 400 && badKey.test(said))) {
     return new PinnaceError('unavailable', `The model endpoint refused the key (status ${status})`, {
       cause,
       retryable: false,
       details: { reason: 'provider_auth', status },
     });
   }
-  if (status === 402 || (status === 429 && outOfCredit.test(String(facts.responseBody).slice(0, 65_536)))) {
+  if (status === 402 || (status === 429 && outOfCredit.test(said))) {
     return new PinnaceError('unavailable', `The account at the model endpoint has no credit left (status ${status})`, {
       cause,
       retryable: false,
@@ -114,7 +115,8 @@ function toCallError(facts: Cause, cause: unknown): PinnaceError {
     });
   }
   if (status === 429) return rateLimited(facts, cause);
-  if (status === 408 || status >= 500) {
+  if (tooLong.test(said)) return promptTooLong(cause, status);
+  if (passing.has(status) || status >= 500) {
     return new PinnaceError('unavailable', `The model endpoint failed (status ${status})`, {
       cause,
       details: { reason: 'provider_unavailable' },
@@ -134,6 +136,32 @@ function toCallError(facts: Cause, cause: unknown): PinnaceError {
     cause,
     details: { reason: 'provider_invalid_request', status, ...(parameter !== undefined && { parameter }) },
   });
+}
+
+/** Conflicts, timeouts and requests that were ended by the server: another try may succeed. */
+const passing: ReadonlySet<number> = new Set([408, 409, 425, 498, 499]);
+
+/** How servers refuse a key with the status 400. */
+const badKey =
+  /API_KEY_INVALID|api.?key (?:is )?(?:not valid|invalid|incorrect|expired)|(?:invalid|incorrect) api.?key/i;
+
+/** How servers say that a prompt does not fit, with the status 400, 413, 422 or 500. */
+const tooLong = new RegExp(
+  [
+    'context_length_exceeded|exceed_context_size|string_above_max_length',
+    '(?:maximum|available) context (?:length|size|window)|context (?:length|size|window)[^.]{0,40} exceeded',
+    'exceeds?[^.]{0,60}context|prompt is too long|input (?:is too long|length exceeds)|(?:prompt|input) token count[^.]{0,60}exceeds',
+    'context the overflows|request too large for model|too many tokens',
+  ].join('|'),
+  'i',
+);
+
+function promptTooLong(cause: unknown, status: number): PinnaceError {
+  return new PinnaceError(
+    'invalid_argument',
+    `The prompt is longer than the model takes (status ${status}): set "contextTokens" of the provider to what its server takes, or start a new chat`,
+    { cause, details: { reason: 'provider_context_length', status } },
+  );
 }
 
 /** What a later try cannot change, though servers answer 429. */

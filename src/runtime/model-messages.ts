@@ -74,8 +74,8 @@ function addContext(converted: ModelMessage[], contexts: readonly TurnContext[])
   converted.push(...behind);
 }
 
-function convertMessage({ role, parts: given }: UIMessage): ModelMessage[] {
-  const parts = given.map((part) => readPart(part) ?? refuse());
+function convertMessage({ id, role, parts: given }: UIMessage): ModelMessage[] {
+  const parts = given.map((part) => readPart(part) ?? refuse(part, id));
   if (role === 'assistant') return convertAnswer(parts);
   const content = parts.flatMap((part) => part.kind === 'content' ? [part.part] : []);
   if (role === 'user') return [{ role, content: content.flatMap(toUserPart) }];
@@ -206,11 +206,15 @@ function optionsOf(metadata: unknown): { readonly providerOptions?: Options } {
   return metadata === undefined ? {} : { providerOptions: metadata as Options }; // checked with its part, and issued by the provider
 }
 
-function refuse(): never {
+function refuse(part: Part, messageId: string): never {
+  const what = problemOfPart(part) ?? 'type';
+  const why = what === 'type' ? 'parts of your own are "data-<name>"' : `it needs ${what}`;
   throw new PinnaceError(
     'invalid_argument',
-    'Cannot read the run request: a part of its messages is not as the AI SDK sends it',
-    { details: { reason: 'invalid_messages' } },
+    `Cannot read the run request: a part ${JSON.stringify(part.type)} of message ${
+      JSON.stringify(messageId)
+    } is not as the AI SDK sends it; ${why}`,
+    { details: { reason: 'invalid_messages', messageId, type: part.type } },
   );
 }
 

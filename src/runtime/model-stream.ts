@@ -206,6 +206,8 @@ function inputTooLong(): PinnaceError {
 
 function parseInput(text: string): { readonly ok: true; readonly value: unknown } | { readonly ok: false } {
   if (/^\s*(?:null\s*)?$/.test(text)) return { ok: true, value: {} }; // tools without parameters: some models send `null`
+  const once = writtenOnce(text);
+  if (once !== undefined) return parseInput(once);
   try {
     // A key that reaches a prototype must not become part of an input; an escape may spell it.
     const isPlain = !/__proto__|constructor|\\u/.test(text);
@@ -214,6 +216,14 @@ function parseInput(text: string): { readonly ok: true; readonly value: unknown 
   } catch {
     return { ok: false };
   }
+}
+
+/** Gateways begin an input with `{}`, or send it in pieces and then as a whole. */
+function writtenOnce(text: string): string | undefined {
+  const all = text.trim();
+  const half = all.slice(0, all.length / 2);
+  if (/^\{\s*\}\s*\{/.test(all)) return all.slice(all.indexOf('}') + 1);
+  return all.startsWith('{') && half.endsWith('}') && half + half === all ? half : undefined;
 }
 
 function refuseReservedKey(key: string, value: unknown): unknown {

@@ -24,12 +24,20 @@ const RuntimeId = v.pipe(
   v.regex(/^[\w.:/@-]+$/, 'must be letters, digits and _ . : / @ -'),
 );
 
-/** A message as AI SDK clients send it. Its parts are checked by `toModelMessages`. System messages come from the agent alone. */
-const Message = v.looseObject({
-  id: v.pipe(v.string(), v.maxLength(256)),
-  role: v.picklist(['user', 'assistant'], 'must be "user" or "assistant"'),
-  parts: v.pipe(v.array(v.looseObject({ type: v.pipe(v.string(), v.maxLength(128)) })), v.minLength(1)),
-}, /* @__PURE__ */ otherNames({ parts: '[{ type: "text", text }] and no "content"' }));
+/**
+ * A message as AI SDK clients send it. Its parts are checked by `toModelMessages`. System messages come from the agent alone. An answer
+ * that was stopped before its first word has no parts.
+ */
+const Message = v.pipe(
+  v.looseObject({
+    id: v.pipe(v.string(), v.maxLength(256)),
+    role: v.picklist(['user', 'assistant'], 'must be "user" or "assistant"'),
+    parts: v.pipe(v.array(v.looseObject({ type: v.pipe(v.string(), v.maxLength(128)) }))),
+  }, /* @__PURE__ */ otherNames({ parts: '[{ type: "text", text }] and no "content"' })),
+  v.forward(v.check(({ role, parts }) => role === 'assistant' || parts.length > 0, 'must be at least 1 long'), [
+    'parts',
+  ]),
+);
 
 /** Something the model should know: data with a source, never instructions. */
 const ContextItem = v.strictObject({

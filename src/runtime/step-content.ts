@@ -116,8 +116,10 @@ class Step<Tool> implements StepContent<Tool> {
   end(): Answer<Tool> {
     const finish = this.#finish;
     if (!finish) throw cut();
-    const { unified, raw } = finish.finishReason;
-    if (unified === 'interrupted' || (unified === 'other' && raw === undefined)) throw cut();
+    const { raw } = finish.finishReason;
+    const unified = endOf(finish.finishReason);
+    const isLost = unified === 'tool-calls' && this.#callIds.hasOpen; // a call began and never arrived
+    if (isLost || unified === 'interrupted' || (unified === 'other' && raw === undefined)) throw cut();
     if (unified === 'error') throw reportedError();
     const content = this.#content.filter((part) => part.type !== 'text' || part.text !== '' || part.providerOptions);
     return {
@@ -347,6 +349,24 @@ function approvalOfProvider(): PinnaceError {
     "The model endpoint asks for the approval of a tool of its own, which runs cannot give: configure the provider's tool to need none",
     { retryable: false, details: { reason: 'provider_approval' } },
   );
+}
+
+type Unified = LanguageModelV4FinishReason['unified'];
+
+/** What servers call ends by names of their own, which packages report as `other`. */
+const namedEnds: readonly (readonly [RegExp, Unified])[] = [
+  [/^(?:max_(?:output_|completion_)?tokens|(?:model|max|token|output)_(?:length|limit)|.*context_window.*)$/, 'length'],
+  [/^(?:sensitive|safety|blocked?|blocklist|refusal|.*(?:content|safety)_?filter.*)$/, 'content-filter'],
+  [
+    /^(?:abort|cancel|time_?out|network|insufficient_|interrupt)|error$|^(?:malformed|unexpected|too_many)_|^missing_/,
+    'error',
+  ],
+];
+
+function endOf({ unified, raw }: LanguageModelV4FinishReason): Unified {
+  if (unified !== 'other' || raw === undefined) return unified;
+  const name = raw.toLowerCase().replaceAll(/[\s.-]+/g, '_');
+  return namedEnds.find(([pattern]) => pattern.test(name))?.[1] ?? unified;
 }
 
 /** The error for parts in an order that no model sends them in. */

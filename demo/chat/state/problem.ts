@@ -16,6 +16,12 @@ export interface Problem {
 const retry: readonly Remedy[] = ['retry'];
 const settings: readonly Remedy[] = ['settings'];
 
+const chatTooLong: Problem = {
+  title: 'This chat is too long for the model',
+  advice: 'Start a new chat, or connect a model with a larger context window.',
+  remedies: ['remove-files', 'new-chat', 'settings'],
+};
+
 /** By the finer cause, where one is known. */
 const byReason: Readonly<Record<string, Problem>> = {
   provider_auth: {
@@ -48,11 +54,8 @@ const byReason: Readonly<Record<string, Problem>> = {
     advice: 'This ended the answer. Try again.',
     remedies: retry,
   },
-  context_overflow: {
-    title: 'This chat is too long for the model',
-    advice: 'Start a new chat, or connect a model with a larger context window.',
-    remedies: ['remove-files', 'new-chat', 'settings'],
-  },
+  context_overflow: chatTooLong,
+  provider_context_length: chatTooLong,
   attachment_unsupported: {
     title: 'This model does not take files of this type',
     advice: 'Remove them, or choose a model that takes them.',

@@ -138,6 +138,7 @@ describe('an answer of a chat completion server', () => {
       { choices: [{ index: 0, text: 'lo', finish_reason: 'stop' }] },
     ]],
     ['thoughts in parts', [chunk({ reasoning_content: [{ type: 'text', text: 'hm' }] }), ...plain]],
+    ['thoughts in an object', [chunk({ reasoning: { text: 'hm' } }), ...plain]],
     ['an end without a reason', plain.slice(0, 2)],
     ['an end with an empty reason', [...plain.slice(0, 2), chunk({}, {}, '')]],
     ['a delta that is null at the end', [...plain.slice(0, 2), { choices: [{ delta: null, finish_reason: 'stop' }] }]],
@@ -183,6 +184,12 @@ describe('an answer of a chat completion server', () => {
       piece({ index: 0, id: 'b', function: look }),
     ], 2],
     ['no ids', [piece({ index: 0, function: look }), piece({ index: 1, id: '', function: look })], 2],
+    ['a number as its id', [piece({ index: 0, id: 31, function: look })], 1],
+    ['the whole call again behind its pieces', [
+      piece({ index: 0, id: 'a', function: { ...look, arguments: '{"at"' } }),
+      piece({ index: 0, function: { arguments: ':7}' } }),
+      piece({ index: 0, id: 'a', function: look }),
+    ], 1],
   ])('may have a call with %s', async (_, chunks, count) => {
     const seen = await call(() => sent(events(...called(...chunks), '[DONE]')), { request: { tools } });
     expect(seen.parts.filter(({ type }) => type === 'tool-call')).toEqual(
@@ -230,6 +237,15 @@ describe('an answer of a chat completion server', () => {
     ['the first event', events({ error: { message: 'bad key', code: 'invalid_api_key' } }), {
       statusCode: 401,
       isRetryable: false,
+    }],
+    ['a code of its vendor', JSON.stringify({ code: 1310, msg: 'too many requests in this hour' }), {
+      statusCode: 429,
+    }],
+    ['a record of its state', JSON.stringify({ base_resp: { status_code: 2013, status_msg: 'bad request' } }), {
+      statusCode: 400,
+    }],
+    ['a list of errors', JSON.stringify({ success: false, errors: [{ code: 9, message: 'forbidden' }] }), {
+      statusCode: 401,
     }],
     ['no number', JSON.stringify({ error: { message: 'oops' } }), { statusCode: 500, isRetryable: true }],
   ])('with status 200 is the error that it reports by %s', async (_, body, error) => {

@@ -133,7 +133,7 @@ describe('no fallback takes over', () => {
 
   it('when the answer was filtered: that is an answer', async () => {
     const { chunks, calls } = await runWith([opened, finishOf('content-filter')]);
-    expect([calls.second, lastData(chunks, 'data-run')['state']]).toEqual([0, 'completed']);
+    expect([calls.second, lastData(chunks, 'data-run')['state']]).toEqual([0, 'stopped']);
   });
 
   it('when the step is over its time', async () => {

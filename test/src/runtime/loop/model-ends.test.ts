@@ -3,9 +3,16 @@ import {
   type LanguageModelV4FinishReason,
   type LanguageModelV4StreamPart as Part,
 } from '@ai-sdk/provider';
+import type { UIMessage } from 'ai';
 import * as v from 'valibot';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { defineTool, type LanguageModel, localPrincipal, type UIMessageChunk } from '../../../../src/index.ts';
+import {
+  defineTool,
+  type LanguageModel,
+  localPrincipal,
+  type PinnaceError,
+  type UIMessageChunk,
+} from '../../../../src/index.ts';
 import { callsTools, says, scriptedModel } from '../../../fixtures/model.ts';
 import { lastData, readAll, runRequest, terminalChunks, testRuntime } from '../../../fixtures/runtime.ts';
 
@@ -51,6 +58,18 @@ describe('a request that the endpoint refuses', () => {
     });
   });
 
+  it.each([
+    [400, 'The model takes at most 4,096 tokens: maximum context length exceeded', 'provider_context_length'],
+    [413, 'Request too large for model "m": limit 6000 tokens, requested 9000', 'provider_context_length'],
+    [500, 'the input length exceeds the context', 'provider_context_length'],
+    [400, 'API key not valid', 'provider_auth'],
+    [409, 'The resource is busy', 'provider_unavailable'],
+    [400, 'Something else is wrong', 'provider_invalid_request'],
+  ])('says what the refusal means: status %d, %s', async (statusCode, message, reason) => {
+    const error = await errorOf({ statusCode, responseBody: JSON.stringify({ error: { message } }) });
+    expect(error['details']).toMatchObject({ reason });
+  });
+
   it('names nothing else of the request or of the error', async () => {
     const error = await errorOf({ statusCode: 422, responseBody: 'A secret prompt in messages of the model m' });
     expect(error['details']).toEqual({ reason: 'provider_invalid_request', status: 422 });
@@ -79,10 +98,57 @@ describe('an answer that is not complete', () => {
     expect(terminalChunks(chunks)).toEqual([{ type: 'finish', finishReason: reason }]);
   });
 
+  it.each([
+    ['max_output_tokens', 'stopped', 'answer_incomplete'],
+    ['MODEL_LENGTH', 'stopped', 'answer_incomplete'],
+    ['sensitive', 'stopped', 'answer_incomplete'],
+    ['cancelled', 'failed', 'provider_unavailable'],
+    ['network_error', 'failed', 'provider_unavailable'],
+    ['UNEXPECTED_TOOL_CALL', 'failed', 'provider_unavailable'],
+    ['eos', 'completed', undefined],
+  ])('ends as what its server means by "%s" when it says nothing', async (raw, state, reason) => {
+    const model = scriptedModel(ending(says(''), { unified: 'other', raw }));
+    const end = lastData(await run(testRuntime({ ...model, limits: { modelRetries: 0 } })), 'data-run');
+    expect([end['state'], (end['error'] as PinnaceError | undefined)?.details?.['reason']]).toEqual([state, reason]);
+  });
+
+  it('fails when it announces a call that never arrives', async () => {
+    const script = callsTools({ tool: 'nothing', input: {} }).map((part): Part =>
+      part.type === 'tool-call' ? { type: 'tool-input-start', id: 'c', toolName: 'nothing' } : part
+    );
+    const chunks = await run(testRuntime({ ...scriptedModel(script), limits: { modelRetries: 0 } }));
+    const error = { code: 'unavailable', details: { reason: 'provider_stream_cut' } };
+    expect(lastData(chunks, 'data-run')).toMatchObject({ state: 'failed', error });
+  });
+
   it('completes the run with what was said when a text reaches the limit', async () => {
     const chunks = await run(testRuntime(scriptedModel(ending(says('Half'), { unified: 'length', raw: 'length' }))));
     expect(lastData(chunks, 'data-run')).toMatchObject({ state: 'completed' });
     expect(terminalChunks(chunks)).toEqual([{ type: 'finish', finishReason: 'length' }]);
+  });
+});
+
+describe('a chat with an answer that was stopped before its first word', () => {
+  const user: UIMessage = { id: 'm1', role: 'user', parts: [{ type: 'text', text: 'Hi' }] };
+
+  it('goes on without it', async () => {
+    const model = scriptedModel(says('Here'));
+    const messages: UIMessage[] = [user, { id: 'm2', role: 'assistant', parts: [] }, { ...user, id: 'm3' }];
+    const chunks = await readAll(await testRuntime(model).run(runRequest({ chat: { id: 'c', messages } }), me));
+    expect(lastData(chunks, 'data-run')).toMatchObject({ state: 'completed' });
+    expect(model.calls[0]).toMatchObject({ prompt: { length: 2 } });
+  });
+
+  it('still needs what the person wrote', async () => {
+    const chat = { id: 'c', messages: [{ ...user, parts: [] }] };
+    await expect(testRuntime(scriptedModel()).run(runRequest({ chat }), me)).rejects.toThrow('at least 1 long');
+  });
+
+  it('says which part of it no client sends', async () => {
+    const chat = { id: 'c', messages: [{ ...user, parts: [{ type: 'picture', url: 'x' }] }] };
+    await expect(testRuntime(scriptedModel()).run(runRequest({ chat } as never), me)).rejects.toThrow(
+      'a part "picture" of message "m1"',
+    );
   });
 });
 
@@ -169,6 +235,8 @@ describe('a call whose name or input a server wraps', () => {
     ['the name of a list', 'functions.act', '{"n":1}'],
     ['a list and a number', 'functions.act:0', '{"n":1}'],
     ['an input that is encoded twice', 'act', '"{\\"n\\":1}"'],
+    ['an input behind an empty one', 'act', '{} {"n":1}'],
+    ['an input that is sent again as a whole', 'act', '{"n":1}{"n":1}'],
   ])('is made: %s', async (_, toolName, input) => {
     const inputs: unknown[] = [];
     const act = defineTool({
