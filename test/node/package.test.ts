@@ -37,6 +37,13 @@ describe('the package', () => {
     expect(doors).toEqual(Object.fromEntries(own.map(([name, source]) => [`pinnace${name.slice(1)}`, [source]])));
   });
 
+  it('packs the guides and the examples, and nothing of the playground, the tests and the pictures', async () => {
+    const { files } = await read<{ files: readonly string[] }>('package.json');
+    expect(files).toEqual(expect.arrayContaining(['dist', 'docs/*.md', 'demo/examples']));
+    expect(files.filter((path) => /^(?:src|adapters|test|demo(?!\/examples|\/grafana)|docs\/(?!\*\.md))/.test(path)))
+      .toEqual([]);
+  });
+
   it('exports at most 90 names from pinnace, and each of its values from one other entry at most', () => {
     const values = Object.keys(whole);
     expect(values.length).toBeGreaterThan(10);

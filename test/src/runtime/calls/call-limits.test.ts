@@ -30,6 +30,24 @@ describe("a tool's own limits", () => {
     const chunks = await run(work({ inputLength: 20 }), { text: 'x'.repeat(100) });
     expect(lastData(chunks, 'data-tool-error')).toMatchObject({ code: 'invalid_argument' });
   });
+
+  it('show how far a call is at most four times a second', async () => {
+    let time = 0;
+    const tool = defineTool({
+      id: 'work',
+      description: 'Works',
+      input: v.object({}),
+      execute: (_, { progress }) => {
+        for (let done = 1; done <= 21; done++, time += 50) progress?.({ progress: done, total: 100 });
+      },
+    });
+    const { model } = scriptedModel(callsTools({ tool: 'work', input: {} }), says('ok'));
+    const chunks = await readAll(await testRuntime({ model, tools: [tool], now: () => time }).run(runRequest(), me));
+    const shown = chunks.flatMap((one) =>
+      one.type === 'data-tool-progress' ? [(one.data as { progress: number }).progress] : []
+    );
+    expect(shown).toEqual([1, 6, 11, 16, 21]);
+  });
 });
 
 describe('createSlots', () => {
