@@ -145,4 +145,13 @@ describe.concurrent('a call without a result', () => {
       expect(nextPrompt).toContain('is unknown');
     },
   );
+
+  it.each(Object.entries(losses))(
+    'of a tool that only reads ends with its cause after %s',
+    async (loss, { readOnlyCode }) => {
+      const { chunks } = await lose(await hangingTools.function({ readOnly: true }), loss as Loss); // safe: a key of it
+      expect(endsOf(chunks)).toHaveLength(1);
+      expect(lastData(chunks, 'data-tool-error')).toMatchObject({ code: readOnlyCode });
+    },
+  );
 });
