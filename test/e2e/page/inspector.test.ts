@@ -48,6 +48,9 @@ describe('the run inspector in the built playground', () => {
     await page.getByTestId('as-table').click();
     await page.getByTestId('span-table').waitFor();
     await shoot(page, 'inspector-table');
+    await page.getByTestId('run-tab-tools').click();
+    const reasons = await page.getByTestId('left-out').evaluateAll((all) => all.map((one) => one.dataset['reason']));
+    expect(reasons).toContain('not_allowed');
     expect(problems).toEqual([]);
   });
 
