@@ -57,7 +57,7 @@ function proofOf(text: string): Proof {
   const [, place = '', words = ''] = /^(.+?): (.*)$/.exec(text) ?? [];
   if (place === 'figure') return { kind: 'figure', file: 'docs/figures.md', words };
   if (place === 'source' || place === 'none') return { kind: place, file: '', words };
-  const isTest = /\.test\.ts$|^fixtures\//.test(place);
+  const isTest = /\.test\.tsx?$|^fixtures\//.test(place);
   return { kind: isTest ? 'test' : 'file', file: isTest ? join('test', place) : place, words };
 }
 

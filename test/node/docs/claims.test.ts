@@ -18,7 +18,7 @@ function faultOf({ kind, file, words }: Proof): string | undefined {
   if (kind === 'source') return /\d{4}/.test(sources.get(words) ?? '') ? undefined : `there is no source ${words}`;
   if (kind === 'figure') return figures.includes(`| ${words}`) ? undefined : `there is no figure “${words}”`;
   if (!existsSync(join(root, file))) return `there is no ${file}`;
-  const text = file.endsWith('.test.ts') ? titles(read(file)) : read(file);
+  const text = /\.test\.tsx?$/.test(file) ? titles(read(file)) : read(file);
   return plain(text).includes(plain(words)) ? undefined : `${file} has no “${words}”`;
 }
 
