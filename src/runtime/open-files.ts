@@ -8,6 +8,7 @@ import { base64Size, fromBase64, toBase64 } from '../base/base64.ts';
 import { loadOnce } from '../base/load-once.ts';
 import type { LanguageModelV4ToolResultOutput } from '@ai-sdk/provider';
 import { type MediaBlock, mediaOf, withMedia } from '../tools/content.ts';
+import { originOf, withOrigin } from './message-parts.ts';
 import { isRecord } from '../base/is-record.ts';
 import { readBytes } from '../base/read-text.ts';
 import {
@@ -157,7 +158,8 @@ async function loadFiles(messages: readonly ModelMessage[], options: LoadOptions
   const history = createHistoryLoader(options);
   for (const [at, message] of [...messages.entries()].toReversed()) {
     const isAnswered = at === messages.length - 1 && message.role === 'user';
-    loaded.unshift(isAnswered ? await loadAnswered(message, options, history) : await loadOlder(message, history));
+    const own = isAnswered ? await loadAnswered(message, options, history) : await loadOlder(message, history);
+    loaded.unshift(withOrigin(own, originOf(message)));
   }
   return loaded;
 }

@@ -94,6 +94,20 @@ describe('a chat that fills 80 % of the context window', () => {
     });
   });
 
+  it('is summarized where a message has a file as well', async () => {
+    const { model, answers, summaries } = summarizingModel();
+    const url = `data:image/png;base64,${btoa('\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0')}`;
+    const chat = longChat(16).map((message) =>
+      message.id === 'last'
+        ? { ...message, parts: [{ type: 'file' as const, mediaType: 'image/png', url }, ...message.parts] }
+        : message
+    );
+    const chunks = await run(model, chat);
+    expect([summaries().length, compactionsIn(chunks).length]).toEqual([1, 1]);
+    expect(promptText(answers()[0])).not.toContain('question 0');
+    expect(promptText(answers()[0])).toContain('image/png');
+  });
+
   it('is summarized anew from the last summary on when it grows again', async () => {
     const { model, summaries, answers } = summarizingModel();
     const first: UIMessage = {
