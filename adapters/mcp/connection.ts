@@ -36,6 +36,7 @@ import {
 } from './failures.ts';
 import { contentLimits, listAll, listFirst, type ListOptions, toolLimits } from './list-pages.ts';
 import { type Challenges, createMcpFetch, type McpFetch } from './mcp-fetch.ts';
+import { isSet } from './messages.ts';
 import { createNotices, type Listeners } from './notices.ts';
 import type { ListMethod, LogLevel, McpSession, OpenOptions } from './session.ts';
 
@@ -276,7 +277,7 @@ function pagesOf(
  */
 function readCallResult(data: unknown, { questions }: { readonly questions: boolean }): McpCallResult {
   const { inputRequests, requestState } = (data ?? {}) as Readonly<Record<string, unknown>>;
-  const { content = [], structuredContent, isError, resultType } = (data ?? {}) as Readonly<Record<string, unknown>>;
+  const { structuredContent, isError, resultType } = (data ?? {}) as Readonly<Record<string, unknown>>;
   if (resultType === 'input_required' && questions) {
     if (requestState !== undefined && typeof requestState !== 'string') throw invalidAnswer('its state is no text');
     const inputRequired = { inputRequests, ...(requestState !== undefined && { requestState }) };
@@ -285,17 +286,24 @@ function readCallResult(data: unknown, { questions }: { readonly questions: bool
   if (resultType !== undefined && resultType !== 'complete') {
     throw invalidAnswer('the tool asks for something, and this client has declared to answer nothing');
   }
-  if (data === null || typeof data !== 'object' || !('content' in data || 'structuredContent' in data)) {
-    throw invalidAnswer('its result has no content');
-  }
-  if (!Array.isArray(content)) throw invalidAnswer('the content of its result is no list');
-  const ifc = asRecord(asRecord(data)['_meta'])['ifc'];
+  if (!isRecord(data)) throw invalidAnswer('its result has no content');
+  const ifc = asRecord(data['_meta'])['ifc'];
   return {
-    content,
-    isError: isError === true,
+    content: contentIn(data),
+    isError: isSet(isError),
     ...(structuredContent !== undefined && { structuredContent }),
     ...(ifc !== undefined && { ifc }),
   };
+}
+
+/** Content that is one part, or a text, is a list of it. A result that says something else than MCP knows is shown as it is. */
+function contentIn(result: Readonly<Record<string, unknown>>): readonly unknown[] {
+  const { content, structuredContent, isError: _, resultType: __, _meta, ...others } = result;
+  if (content !== undefined && content !== null) {
+    return [content].flat().map((part: unknown) => typeof part === 'string' ? { type: 'text', text: part } : part);
+  }
+  const isEmpty = structuredContent !== undefined || Object.keys(others).length === 0;
+  return isEmpty ? [] : [{ type: 'text', text: JSON.stringify(others) }];
 }
 
 /**

@@ -48,7 +48,10 @@ export function notOurs(): PinnaceError {
 
 export function statusError(answer: Response): PinnaceError {
   const { status } = answer;
-  if (status === 401 || status === 403) return unavailable('mcp_auth', 'it refuses the secret', { retryable: false });
+  if (status === 401 || status === 403) {
+    const why = `it refuses the caller (status ${status}): check the secret of its record, or let people sign in`;
+    return unavailable('mcp_auth', why, { retryable: false });
+  }
   if (status === 429) {
     return new PinnaceError('rate_limited', 'Cannot use the MCP server: it limits the rate of requests', {
       details: { reason: 'mcp_rate_limited' },
@@ -56,8 +59,12 @@ export function statusError(answer: Response): PinnaceError {
     });
   }
   const details = { status };
-  if (status >= 500 || status === 408) return unavailable('mcp_failed', `it answers ${status}`, { details });
-  return unavailable('mcp_refused', `it answers ${status}`, { details, retryable: false });
+  if (status >= 500 || status === 408) {
+    return unavailable('mcp_failed', `it answers ${status}`, { details, ...retryAfterOf(answer) });
+  }
+  const isElsewhere = status === 404 || status === 405;
+  const hint = isElsewhere ? '; check that its URL is the one of Streamable HTTP, not of the older SSE transport' : '';
+  return unavailable('mcp_refused', `it answers ${status}${hint}`, { details, retryable: false });
 }
 
 function retryAfterOf({ headers }: Response): { readonly retryAfterMs?: number } {
@@ -99,8 +106,9 @@ export function rpcError(code: number, method: string): PinnaceError {
 function unavailable(
   reason: string,
   why: string,
-  { retryable = true, details = {}, cause }: {
+  { retryable = true, details = {}, cause, retryAfterMs }: {
     readonly retryable?: boolean;
+    readonly retryAfterMs?: number;
     readonly details?: Readonly<Record<string, unknown>>;
     readonly cause?: unknown;
   } = {},
@@ -108,6 +116,7 @@ function unavailable(
   return new PinnaceError('unavailable', `Cannot use the MCP server: ${why}`, {
     retryable,
     details: { reason, ...details },
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(cause !== undefined && { cause }),
   });
 }

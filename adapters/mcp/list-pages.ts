@@ -71,8 +71,9 @@ function readPage(
   field: ListOptions['field'],
 ): { readonly items: readonly unknown[]; readonly cursor: string | undefined } {
   const { [field]: items, nextCursor } = isRecord(data) ? data : {};
+  if (items === null) return { items: [], cursor: undefined }; // a list without items, in Go
   if (!Array.isArray(items)) throw invalidAnswer(field === 'tools' ? 'its list has no tools' : 'its list has no items');
-  if (nextCursor === undefined || nextCursor === null) return { items, cursor: undefined };
+  if (!nextCursor) return { items, cursor: undefined };
   if (typeof nextCursor === 'string' && nextCursor.length <= maxCursorLength) return { items, cursor: nextCursor };
   throw invalidAnswer(`the cursor of its list is not a string of at most ${maxCursorLength} characters`);
 }

@@ -14,15 +14,20 @@ import { invalidAnswer, notOurs, sessionExpired, sessionLost, statusError, unans
 import { maxReopens, reportedLists, waitToReopen } from './notices.ts';
 import {
   answers,
-  createExchanges,
+  answersAlone,
   createHeldResults,
   errorCodeOf,
+  type HeldResults,
+  type Message,
+  olderRevision,
+  readMessages,
+  toGreeting,
+} from './messages.ts';
+import {
+  createExchanges,
   eventOf,
   type Exchange,
   type Exchanges,
-  type HeldResults,
-  type Message,
-  readMessages,
   relayEvents,
   type RelayOptions,
   relayQuestions,
@@ -107,7 +112,7 @@ async function post(init: RequestInit, context: Context): Promise<Response> {
   const { exchanges } = context;
   const exchange = exchanges.start(typeof init.body === 'string' ? init.body : '{}');
   try {
-    const answer = await send({ ...init, body: exchange.body }, context, exchange.abort.signal);
+    const answer = await sendPost(init, exchange, context);
     if (exchange.id === undefined) return await taken(answer);
     if (!answer.ok) return await readRefusal(answer, { init, exchange, context });
     return await readAnswer(answer, exchange, context);
@@ -120,42 +125,72 @@ async function post(init: RequestInit, context: Context): Promise<Response> {
   }
 }
 
+async function sendPost(init: RequestInit, exchange: Exchange, context: Context): Promise<Response> {
+  const { body, method, abort: { signal } } = exchange;
+  const answer = await send({ ...init, body }, context, signal);
+  if (method !== 'initialize' || (!answer.ok && answer.status !== 400)) return answer;
+  if (answer.body === null || mediaTypeOf(answer) === eventStream) return answer;
+  const text = await readText(answer.body);
+  const revision = olderRevision(text);
+  if (revision === undefined) return new Response(text, answer);
+  const headers = new Headers(init.headers);
+  headers.delete('mcp-protocol-version');
+  const older = body.replace(/"protocolVersion":"[^"]*"/, `"protocolVersion":"${revision}"`);
+  return await send({ ...init, headers, body: older }, context, signal);
+}
+
 /**
- * Whether an older revision is worth a try after this failure of `server/discover`. In a browser, a server may forbid the headers of
- * the newer one; and a gateway that knows the older methods alone may refuse the new one whatever the credential is.
+ * Whether an older revision is worth a try after this failure of `server/discover`: whatever an older server answers to a method that
+ * it does not know. In a browser, a server may forbid the headers of the newer one; and a gateway that knows the older methods alone
+ * may refuse the new one whatever the credential is.
  */
 async function saysNothingOfOlder(error: unknown, { secret, challenges }: Context): Promise<boolean> {
-  const reason = error instanceof PinnaceError ? error.details?.['reason'] : undefined;
-  if (!refusesCaller.has(reason)) return reason === 'unreachable';
+  if (!(error instanceof PinnaceError)) return false;
+  const reason = error.details?.['reason'];
+  if (knowsNoMethod.has(reason)) return true;
+  if (!refusesCaller.has(reason)) return false;
   return secret !== undefined || await challenges?.authorization.token() !== undefined;
 }
 
+const knowsNoMethod: ReadonlySet<unknown> = new Set([
+  'unreachable',
+  'content_type',
+  'mcp_invalid_answer',
+  'mcp_failed',
+]);
 const refusesCaller: ReadonlySet<unknown> = new Set(['mcp_auth', 'mcp_sign_in_required', 'mcp_scope_refused']);
 
+/** A server that does not know a message without a response, or fails at it, may still serve what follows. */
 async function taken(answer: Response): Promise<Response> {
   await letGo(answer);
-  if (!answer.ok) throw statusError(answer);
+  if ([401, 403, 408, 429].includes(answer.status) || answer.status > 501) throw statusError(answer);
   return new Response(null, { status: 202 });
 }
 
 async function readAnswer(answer: Response, exchange: Exchange, context: Context): Promise<Response> {
-  const type = mediaTypeOf(answer);
   const headers = new Headers(sessionOf(answer, exchange));
-  if (type === 'text/event-stream' && answer.body !== null) {
-    headers.set('content-type', type);
-    return new Response(relayEvents(answer.body, relayOptions(exchange, context)), { headers });
-  }
-  if (type !== 'application/json') {
-    await letGo(answer);
-    throw invalidAnswer('its answer is neither JSON nor a stream of events');
-  }
+  const relayed = (body: ReadableStream<Uint8Array<ArrayBuffer>>): Response => {
+    headers.set('content-type', eventStream);
+    return new Response(relayEvents(body, relayOptions(exchange, context)), { headers });
+  };
+  if (mediaTypeOf(answer) === eventStream && answer.body !== null) return relayed(answer.body);
   const text = await readText(answer.body);
+  const { body } = new Response(text);
+  if (/^\s*(?:data|event|id|retry)?:/.test(text) && body) return relayed(body); // under another label
+  if (!/^\s*[{[]/.test(text)) throw invalidAnswer('its answer is neither JSON nor a stream of events');
   context.count(text.length);
-  const message = readMessages(text).find((one) => answers(one, exchange.wireId));
+  const messages = readMessages(text);
+  const message = messages.find((one) => answers(one, exchange.wireId)) ??
+    (messages.length === 1 ? messages.find(answersAlone) : undefined);
   if (message === undefined) throw invalidAnswer('its answer belongs to no request');
+  if (exchange.method === discover && message.error === undefined && !isRecord(message.result)) {
+    throw invalidAnswer('it says nothing of itself');
+  }
   context.exchanges.end(exchange);
   return Response.json(toAnswer(message, exchange, context), { headers });
 }
+
+const eventStream = 'text/event-stream';
 
 /** A session starts with its first response; later responses cannot change it. */
 function sessionOf(answer: Response, { method }: Exchange): Readonly<Record<string, string>> {
@@ -270,19 +305,21 @@ function relayOptions(exchange: Exchange, context: Context): RelayOptions {
 const isHeld = /^(?:tools|prompts|resources|completion)\//;
 
 function toAnswer(message: Message, { id, method }: Exchange, { hold, stream, onGap }: Context): Message {
-  const answer = { ...message, id };
-  if (method === 'initialize' && onGap && reportedLists(asRecord(message.result)['capabilities']).length > 0) {
+  const answer = method === 'initialize' ? { ...toGreeting(message), id } : { ...message, id };
+  if (method === 'initialize' && onGap && reportedLists(asRecord(answer.result)['capabilities']).length > 0) {
     stream.isOffered = true;
   }
-  if (isHeld.test(method)) return completed(hold(answer));
+  if (isHeld.test(method)) return completed(hold(answer), method === 'tools/call');
   return method === discover ? completed(answer) : answer;
 }
 
-/** A result of 2026-07-28 that lacks its type is complete, and one without facts for caches is cached nowhere: the library refuses both. */
-function completed(message: Message): Message {
+/** A result of 2026-07-28 that lacks its type is complete, and one without facts for caches is cached nowhere: the library refuses both. It also refuses a call without content. */
+function completed(message: Message, isCall = false): Message {
   const { result } = message;
   if (!isRecord(result)) return message;
-  return { ...message, result: { resultType: 'complete', ttlMs: 0, cacheScope: 'private', ...result } };
+  const { resultType = 'complete' } = result;
+  const content = isCall && resultType === 'complete' ? { content: [] } : {};
+  return { ...message, result: { resultType, ttlMs: 0, cacheScope: 'private', ...content, ...result } };
 }
 
 /** Ends the session, whatever the server responds. */

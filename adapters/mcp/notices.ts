@@ -2,7 +2,7 @@
 
 import { asRecord } from '../../src/base/is-record.ts';
 import type { McpLogMessage } from '../../src/contracts/mcp/mcp-connector.ts';
-import type { Message } from './relay.ts';
+import type { Message } from './messages.ts';
 
 export interface Listeners {
   readonly onToolsChanged: () => void;

@@ -3,11 +3,10 @@
  * response early becomes its result: a client that reads the events itself would wait until its timeout.
  */
 
-import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import { createParser, type EventSourceMessage, type EventSourceParser } from 'eventsource-parser';
 import { PinnaceError } from '../../src/base/errors.ts';
-import { isRecord } from '../../src/base/is-record.ts';
-import { checkJsonDepth } from '../../src/base/json.ts';
-import { invalidAnswer, unanswered } from './failures.ts';
+import { unanswered } from './failures.ts';
+import { answers, type Message, readMessages } from './messages.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -41,7 +40,11 @@ export function relayEvents(body: ReadableStream<Bytes>, options: RelayOptions):
       try {
         while (ready === '' && !exchange.ended) {
           const { done, value } = await reader.read();
-          if (done) throw unanswered();
+          if (done) {
+            endEvent(parser);
+            if (ready === '') throw unanswered();
+            break;
+          }
           count(value.byteLength);
           parser.feed(decoder.decode(value, { stream: true }));
         }
@@ -58,6 +61,15 @@ export function relayEvents(body: ReadableStream<Bytes>, options: RelayOptions):
     },
     cancel: async () => await reader.cancel(),
   }, { highWaterMark: 0 });
+}
+
+/** The last event counts also without the blank line behind it, where it is whole. */
+function endEvent(parser: EventSourceParser): void {
+  try {
+    parser.feed('\n\n');
+  } catch {
+    // it was cut: the answer may be continued
+  }
 }
 
 export function eventOf(data: string, { id }: { readonly id?: string } = {}): string {
@@ -245,77 +257,3 @@ function toExchange(message: Outgoing, text: string, first: number): Exchange {
     ended: false,
   };
 }
-
-export interface Message {
-  readonly id?: unknown;
-  readonly method?: unknown;
-  readonly params?: unknown;
-  readonly result?: unknown;
-  readonly error?: unknown;
-}
-
-/**
- * Returns the messages in a text: one, or those of a batch.
- *
- * @throws PinnaceError `unavailable` with the reason `mcp_invalid_answer`.
- */
-export function readMessages(text: string): readonly Message[] {
-  try {
-    checkJsonDepth(text);
-    const data: unknown = JSON.parse(text);
-    return (Array.isArray(data) ? data : [data]).filter(isMessage);
-  } catch (error) {
-    throw invalidAnswer(error instanceof PinnaceError ? 'its answer is nested too deep' : 'its answer is not JSON');
-  }
-}
-
-function isMessage(data: unknown): data is Message {
-  return typeof data === 'object' && data !== null;
-}
-
-/** Whether a message is the response to the request with this id. An error may have no id. */
-export function answers(message: Message, id: unknown): boolean {
-  if (message.method !== undefined) return false;
-  if (message.error !== undefined) return message.id === id || message.id === null || message.id === undefined;
-  return message.id === id && message.result !== undefined;
-}
-
-export function errorCodeOf({ error }: Message): number | undefined {
-  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
-  return Number.isSafeInteger(error.code) ? Number(error.code) : undefined;
-}
-
-export interface HeldResults {
-  /** Returns the response without its content. */
-  readonly hold: (message: Message) => Message;
-  readonly take: (frame: unknown) => unknown;
-}
-
-export function createHeldResults(): HeldResults {
-  const held = new Map<unknown, unknown>();
-  return {
-    hold: (message) => {
-      const { result } = message;
-      if (!isRecord(result)) return message;
-      const { structuredContent: _, ...frame } = result;
-      const key = crypto.randomUUID(); // a server cannot know it, so it cannot forge one
-      held.set(key, result);
-      for (const list of lists) if (list in frame) frame[list] = [];
-      if ('completion' in frame) frame['completion'] = { values: [] };
-      return { ...message, result: { ...frame, _meta: { [heldKey]: key } } };
-    },
-    take: (frame) => {
-      const meta = isRecord(frame) ? frame['_meta'] : undefined;
-      const key = isRecord(meta) ? meta[heldKey] : undefined;
-      if (!held.has(key)) return frame;
-      const result = held.get(key);
-      held.delete(key);
-      return result;
-    },
-  };
-}
-
-/** The fields of results that hold content. */
-const lists = ['tools', 'content', 'prompts', 'messages', 'resources', 'resourceTemplates', 'contents'];
-
-const heldKey = 'pinnace/held';

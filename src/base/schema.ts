@@ -244,7 +244,7 @@ const Fingerprint = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'must be a SHA-
 /** A tool as a person has approved it. */
 export const PinnedTool = v.strictObject({
   /** The whole raw definition; what a model sees is made of this one alone. */
-  definition: v.looseObject({ name: v.string(), inputSchema: JsonSchema }),
+  definition: v.looseObject({ name: v.string(), inputSchema: v.optional(v.nullable(JsonSchema)) }),
   fingerprint: Fingerprint,
   /** `drifted`: the server offers another definition now. */
   status: v.picklist(['valid', 'drifted']),

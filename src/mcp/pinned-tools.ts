@@ -158,10 +158,15 @@ interface ReadDefinition {
 export function readDefinition(raw: unknown): ReadDefinition {
   const remarks: Remark[] = [];
   const definition = withoutNulls(asRecord(raw), '', remarks);
-  const { inputSchema, outputSchema, annotations } = definition;
+  const { input_schema: underOtherName = definition['parameters'], inputSchema = underOtherName } = definition;
+  const { outputSchema, annotations } = definition;
   if (isRecord(annotations)) definition['annotations'] = withoutNulls(annotations, '/annotations', remarks);
   if (isRecord(inputSchema)) {
     definition['inputSchema'] = asObject(readSchema(inputSchema, '/inputSchema', remarks), remarks);
+  }
+  if (inputSchema === undefined) {
+    remarks.push(warning('schema_root', 'is absent: the tool counts as one without parameters', '/inputSchema'));
+    definition['inputSchema'] = { type: 'object', properties: {} };
   }
   if (isRecord(outputSchema)) definition['outputSchema'] = readSchema(outputSchema, '/outputSchema', remarks);
   return { definition, remarks };
@@ -209,6 +214,10 @@ function readSchema(
     const place = below(path, key);
     if (value === null && !(key === 'const' || key === 'default' || key === 'example')) {
       remarks.push(warning('null_field', 'is null, and counts as absent', place));
+    } else if (isOtherEmpty(key, value)) {
+      remarks.push(
+        warning('null_field', `is no ${key === 'required' ? 'list' : 'object'}, and counts as absent`, place),
+      );
     } else if (keywordsWithData.has(key)) read[key] = value;
     else if (key === 'pattern') {
       if (typeof value !== 'string' || isCheckable(value, place, remarks)) read[key] = value;
@@ -221,6 +230,12 @@ function readSchema(
     } else read[key] = readPart(value, place, remarks);
   }
   return withoutUncheckable(read, path, remarks);
+}
+
+/** PHP writes an empty object as a list, and the reverse; `required` was a flag of each property before it was a list. */
+function isOtherEmpty(key: string, value: unknown): boolean {
+  if (key === 'required') return typeof value === 'boolean' || (isRecord(value) && Object.keys(value).length === 0);
+  return keywordsWithNames.has(key) && Array.isArray(value) && value.length === 0;
 }
 
 function readPart(part: unknown, path: string, remarks: Remark[]): unknown {

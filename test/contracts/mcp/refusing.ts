@@ -146,7 +146,6 @@ export const refusingChecks: readonly McpConnectorCheck[] = [
         () => new Response(serverText, { status: 429, headers: { 'retry-after': '3' } }),
         () => new Response(serverText, { headers: { 'content-type': 'application/json' } }),
         (message) => result(message, { resultType: serverText }),
-        (message) => result(message, { resultType: 'complete', content: serverText }),
         refuses,
         hello,
       ];

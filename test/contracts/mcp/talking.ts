@@ -2,7 +2,7 @@
 
 import { assert, assertEqual } from '../assert.ts';
 import { connect, echoing, list, type McpConnectorCheck, secret, server } from './check.ts';
-import { about, createPeer, echo, event, events, listFields, result } from './peer.ts';
+import { about, type Answer, createPeer, echo, event, events, listFields, result } from './peer.ts';
 
 export const talkingChecks: readonly McpConnectorCheck[] = [
   {
@@ -202,6 +202,73 @@ export const talkingChecks: readonly McpConnectorCheck[] = [
       assertEqual(await connection.callTool(echoing('Hi', { onProgress })), { content: [], isError: false });
       assertEqual(notified, [{ progress: 1, total: 2 }, { progress: 2, total: 2 }]);
       await connection.close();
+    },
+  },
+  {
+    name: 'reads answers that are not exact about the protocol',
+    async run(subject) {
+      const said = { content: [{ type: 'text', text: 'Hi' }], isError: false };
+      const complete = { resultType: 'complete', content: said.content };
+      const plain = (text: string, type: string) => new Response(text, { headers: { 'content-type': type } });
+      const cases: readonly (readonly [Answer, unknown])[] = [
+        [({ id }) => Response.json({ id: String(id), result: complete, error: null }), said],
+        [() => Response.json({ jsonrpc: '2.0', id: null, result: complete }), said],
+        [({ id }) => plain(JSON.stringify({ jsonrpc: '2.0', id, result: complete }), 'text/plain'), said],
+        [({ id }) => plain(event({ id, result: complete }).trimEnd(), 'application/json'), said],
+        [({ id }) => events([event({ id, result: complete }).trimEnd()]), said],
+        [(message) => result(message, { ...complete, content: said.content[0] }), said],
+        [(message) => result(message, { ...complete, content: 'Hi' }), said],
+        [(message) => result(message, { resultType: 'complete' }), { content: [], isError: false }],
+        [(message) => result(message, { resultType: 'complete', content: null }), { content: [], isError: false }],
+        [(message) => result(message, { ...complete, isError: 'true' }), { ...said, isError: true }],
+      ];
+      for (const [answer, expected] of cases) {
+        const { connection } = await connect(subject, { 'tools/call': answer });
+        assertEqual(await connection.callTool(echoing('Hi')), expected);
+        await connection.close();
+      }
+      const { connection } = await connect(subject, {
+        'tools/list': (message) => result(message, { ...listFields, tools: null, nextCursor: '' }),
+      });
+      assertEqual(await list(connection), []);
+      await connection.close();
+    },
+  },
+  {
+    name: 'connects to older servers that are not exact about their start',
+    async run(subject) {
+      if (subject.era !== 'legacy') return;
+      const hello = {
+        protocolVersion: '2025-11-25',
+        capabilities: { tools: {} },
+        serverInfo: { name: 'p', version: '1' },
+      };
+      const starts: readonly Answer[] = [
+        (message) => result(message, { ...hello, capabilities: { tools: [], logging: null } }),
+        (message) => result(message, { ...hello, capabilities: [], instructions: null, _meta: null }),
+        (message) => result(message, { ...hello, serverInfo: { name: 'p', version: 1 } }),
+        (message) => result(message, { capabilities: { tools: { listChanged: 'true' } } }),
+        (message) =>
+          message.params['protocolVersion'] === '2025-06-18'
+            ? result(message, { ...hello, protocolVersion: '2025-06-18' })
+            : new Response('Unsupported protocol version: 2025-06-18 and 2025-03-26 are known', { status: 400 }),
+      ];
+      for (const initialize of starts) {
+        const failing = () => new Response(null, { status: 500 });
+        const tools: Answer = (message) => result(message, { tools: [echo] });
+        const { connection } = await connect(subject, {
+          initialize,
+          'notifications/initialized': failing,
+          'tools/list': tools,
+        });
+        assertEqual((await list(connection)).length, 1);
+        await connection.close();
+      }
+      for (const discover of [() => new Response('<p>', { status: 502 }), () => new Response(null, { status: 204 })]) {
+        const { connection } = await connect(subject, { 'server/discover': discover });
+        assertEqual(connection.protocolVersion, '2025-11-25');
+        await connection.close();
+      }
     },
   },
 ];

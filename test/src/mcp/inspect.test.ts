@@ -66,7 +66,6 @@ describe('inspect refuses poisoned metadata', () => {
     ['a definition without end', rawTool({ _meta: { a: 'x y '.repeat(70_000) } }), 'too_large'],
     ['a definition nested without end', rawTool({ _meta: JSON.parse('['.repeat(80) + ']'.repeat(80)) }), 'not_json'],
     ['a schema of another type', rawTool({ inputSchema: { type: 'array' } }), 'schema_root'],
-    ['no schema', { name: 'add' }, 'schema_root'],
     ['a schema that is none', withParameter('a', { type: 'text' }), 'schema_invalid'],
     ['a reference to another host', withParameter('a', { $ref: 'https://mallory.example/s.json' }), 'schema_reference'],
     ['a schema that stands for billions of parts', rawTool({ inputSchema: bomb(40) }), 'schema_size'],
@@ -89,6 +88,17 @@ describe('inspect refuses poisoned metadata', () => {
     ['an output schema that is none', rawTool({ outputSchema: 'object' }), 'schema_root'],
   ])('%s', (_, tool, rule) => {
     expect(findingsOf([tool])).toContain(`${rule} error`);
+  });
+
+  it.each([
+    ['no schema', rawTool({ inputSchema: undefined }), 'schema_root'],
+    ['a schema that is null', rawTool({ inputSchema: null }), 'schema_root'],
+    ['no properties, as PHP writes them', rawTool({ inputSchema: { type: 'object', properties: [] } }), 'null_field'],
+    ['a flag at a property that it needs', withParameter('a', { type: 'string', required: true }), 'null_field'],
+  ])('and only remarks on %s', (_, tool, rule) => {
+    const findings = findingsOf([tool]);
+    expect(findings).toContain(`${rule} warning`);
+    expect(findings.filter((finding) => finding.endsWith('error'))).toEqual([]);
   });
 
   it('a set with two tools of the same name, and one of too many characters', () => {
