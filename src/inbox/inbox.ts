@@ -13,7 +13,7 @@
  * 5. The stream compares listings. It has no log: who connects again gets a new snapshot.
  */
 
-import { PinnaceError, toData } from '../base/errors.ts';
+import { type PinnaceError, toData } from '../base/errors.ts';
 import { limitOf, readPagePlace, writePageToken } from '../base/page.ts';
 import { invalid, parse, pathText } from '../base/parse.ts';
 import { sha256Sync } from '../base/hash.ts';
@@ -23,7 +23,7 @@ import { undeclaredField } from '../tools/input-fields.ts';
 import { compileJsonSchema } from '../tools/json-schema/json-schema.ts';
 import { type Principal, requireScope } from '../base/principal.ts';
 import type { Key } from '../base/key.ts';
-import { type EditedInput, findQuestion, type Interruption } from '../permission/interruption.ts';
+import { type EditedInput, findQuestion, type Interruption, refusal } from '../permission/interruption.ts';
 import { requireDecider } from '../permission/ownership.ts';
 import { everyone, namesOf, seenOf, summaryOf, waitingPrefix, type WaitingSummary } from '../permission/waiting.ts';
 import {
@@ -194,29 +194,24 @@ function answerOf({ kind }: Interruption, { approved, reason, answer, input }: I
     return { approved, ...(reason !== undefined && { reason }) };
   }
   if (answer !== undefined) return answer;
-  throw new PinnaceError('invalid_argument', 'Cannot answer the question of the plan: send its "answer"', {
-    details: { reason: 'answer_missing' },
-  });
+  throw refusal('invalid_argument', 'Cannot answer the question of the plan: send its "answer"', 'answer_missing');
 }
 
 function factsChanged(): PinnaceError {
-  return new PinnaceError('conflict', 'Cannot decide: what is asked is not what was shown; list the inbox again', {
-    retryable: false,
-    details: { reason: 'facts_changed' },
-  });
+  return refusal(
+    'conflict',
+    'Cannot decide: what is asked is not what was shown; list the inbox again',
+    'facts_changed',
+  );
 }
 
 function notEditable(): PinnaceError {
-  return new PinnaceError('invalid_argument', 'Cannot change the call: those of plans are approved as they are', {
-    details: { reason: 'not_editable' },
-  });
+  return refusal('invalid_argument', 'Cannot change the call: those of plans are approved as they are', 'not_editable');
 }
 
 /** An earlier version has asked, or the runtime has no plans. */
 function unlisted(): PinnaceError {
-  return new PinnaceError('not_found', 'No item of the inbox has this id', {
-    details: { reason: 'approval_not_found' },
-  });
+  return refusal('not_found', 'No item of the inbox has this id', 'approval_not_found');
 }
 
 /** The longest input, as JSON in UTF-16 code units. */
@@ -248,5 +243,5 @@ async function readEdit(
 }
 
 function refusedEdit(why: string, reason: string): PinnaceError {
-  return new PinnaceError('invalid_argument', `Cannot change the call: ${why}`, { details: { reason } });
+  return refusal('invalid_argument', `Cannot change the call: ${why}`, reason);
 }

@@ -1,6 +1,7 @@
 /** Questions of servers: asked by an interruption, answered once by a person, and sent with the next call. */
 
 import { PinnaceError } from '../base/errors.ts';
+import { refusal } from '../permission/interruption.ts';
 import { sha256 } from '../base/hash.ts';
 import { canonicalJson } from '../base/json.ts';
 import type { Key } from '../base/key.ts';
@@ -181,31 +182,21 @@ async function checkAnswers(
 }
 
 function invalidAnswers(why: string): PinnaceError {
-  return new PinnaceError('invalid_argument', `Cannot take the answers: ${why}`, {
-    details: { reason: 'invalid_answers' },
-  });
+  return refusal('invalid_argument', `Cannot take the answers: ${why}`, 'invalid_answers');
 }
 
 function unknownQuestion(): PinnaceError {
-  return new PinnaceError('not_found', 'Cannot take the answers: no question of this run has this id', {
-    details: { reason: 'interruption_not_found' },
-  });
+  const message = 'Cannot take the answers: no question of this run has this id';
+  return refusal('not_found', message, 'interruption_not_found');
 }
 
 function answeredAlready(): PinnaceError {
-  return new PinnaceError('already_decided', 'The questions have been answered; the first answers count', {
-    details: { reason: 'approval_decided' },
-  });
+  return refusal('already_decided', 'The questions have been answered; the first answers count', 'approval_decided');
 }
 
 function otherCall(): PinnaceError {
-  return new PinnaceError(
-    'forbidden',
-    'Cannot continue the call: the answers were given to another call, or are used',
-    {
-      details: { reason: 'mcp_answers_of_another_call' },
-    },
-  );
+  const message = 'Cannot continue the call: the answers were given to another call, or are used';
+  return refusal('forbidden', message, 'mcp_answers_of_another_call');
 }
 
 function tooManyRounds(): PinnaceError {

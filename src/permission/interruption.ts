@@ -4,7 +4,7 @@
  */
 
 import type { NoticeMaker } from '../contracts/notices.ts';
-import { PinnaceError } from '../base/errors.ts';
+import { PinnaceError, type ProblemCode } from '../base/errors.ts';
 import { canonicalJson } from '../base/json.ts';
 import type { Key } from '../base/key.ts';
 import { commitOwn, outlast } from '../log/commits.ts';
@@ -513,39 +513,30 @@ interface StateOfOwner {
 }
 
 function notFound(): PinnaceError {
-  return new PinnaceError('not_found', 'No approval of this run has this id', {
-    details: { reason: 'approval_not_found' },
-  });
+  return refusal('not_found', 'No approval of this run has this id', 'approval_not_found');
 }
 
 function alreadyDecided(): PinnaceError {
-  return new PinnaceError('already_decided', 'The approval has been decided; the first decision counts', {
-    details: { reason: 'approval_decided' },
-  });
+  return refusal('already_decided', 'The approval has been decided; the first decision counts', 'approval_decided');
 }
 
 function unanswered(): PinnaceError {
-  return new PinnaceError('conflict', 'Cannot approve a question of a server: send the answers to it', {
-    retryable: false,
-    details: { reason: 'answers_required' },
-  });
+  return refusal('conflict', 'Cannot approve a question of a server: send the answers to it', 'answers_required');
 }
 
 function alreadySpent(): PinnaceError {
-  return new PinnaceError('already_decided', 'The approval has been decided, and a run has used the decision', {
-    details: { reason: 'approval_spent' },
-  });
+  return refusal('already_decided', 'The approval has been decided, and a run has used the decision', 'approval_spent');
 }
 
 function closed(): PinnaceError {
-  return new PinnaceError('conflict', 'Cannot take the answer: no call waits for it any more', {
-    retryable: false,
-    details: { reason: 'question_closed' },
-  });
+  return refusal('conflict', 'Cannot take the answer: no call waits for it any more', 'question_closed');
 }
 
 function expired(): PinnaceError {
-  return new PinnaceError('approval_expired', 'The approval came too late: ask the agent again', {
-    details: { reason: 'approval_expired' },
-  });
+  return refusal('approval_expired', 'The approval came too late: ask the agent again', 'approval_expired');
+}
+
+/** Why a decision is not taken. Another try changes nothing. */
+export function refusal(code: ProblemCode, message: string, reason: string): PinnaceError {
+  return new PinnaceError(code, message, { retryable: false, details: { reason } });
 }

@@ -117,6 +117,7 @@ describe('imports', () => {
       'node:child_process': /^adapters\/sandbox\/node\.ts$/,
       'node:url': /^adapters\/cli\//,
       'node:v8': /^adapters\/storage\/value-codec\.ts$/,
+      'react': /^adapters\/react\.ts$/,
       'postgres': /^adapters\/node\/postgres-default\.ts$/,
       'node:process': /^adapters\/(node\.ts$|sandbox\/node\.ts$|cli\/)/,
       'node:stream': /^adapters\/(node\/listener\.ts$|cli\/)/,

@@ -2,6 +2,7 @@ import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
 import { memorySecrets } from '../../../adapters/secrets/memory.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
+import { toPinnaceError } from '../../../src/base/errors.ts';
 import { localPrincipal } from '../../../src/index.ts';
 import { says, scriptedModel } from '../../fixtures/model.ts';
 import { testClock } from '../../fixtures/plan.ts';
@@ -95,5 +96,19 @@ describe('a hook', () => {
       details: { reason: 'schedule_paused' },
     });
     expect((await runtime.schedules.get(id, me)).failures).toBe(0);
+  });
+
+  it('takes 60 of a thousand events at once, and of a thousand copies of one a single run', async () => {
+    const outcomes = async (event: (at: number) => string) => {
+      const stage = await hooked();
+      const sent = await Promise.allSettled(Array.from({ length: 1000 }, (_, at) => stage.send(event(at))));
+      const codes = sent.flatMap((one) => one.status === 'rejected' ? toPinnaceError(one.reason).code : []);
+      const runs = new Set(sent.flatMap((one) => one.status === 'fulfilled' ? one.value.runId : []));
+      const { items } = await stage.runtime.schedules.fires(stage.id, me, { limit: 100 });
+      return { codes: new Set(codes), taken: sent.length - codes.length, runs: runs.size, fires: items.length };
+    };
+    const refused = new Set(['rate_limited']);
+    expect(await outcomes((at) => `event-${at}`)).toEqual({ codes: refused, taken: 60, runs: 60, fires: 60 });
+    expect(await outcomes(() => 'same')).toEqual({ codes: refused, taken: 60, runs: 1, fires: 1 });
   });
 });

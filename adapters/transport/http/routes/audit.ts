@@ -53,7 +53,12 @@ export function eventRoutes(endpoint: Served): void {
     const feed = endpoint.runtime.feed(principal);
     const { after: given, ...filter } = parse(EventQuery, c.req.query(), { what: 'what to watch' });
     const after = positionOf(c.req.header('last-event-id') ?? given, feed);
-    return await streamEvents(endpoint, { principal, feed, filter, after, leave: quotas.enter(principal) });
+    const { signal, framing, ready } = observe(endpoint, principal, quotas);
+    const followed = feed.follow({ after, filter, signal });
+    // Read before responding: later events are then observed, and a feed that cannot be read is a problem response.
+    const first = await ready(followed.next());
+    const bytes = encodeEvents(followed, { origin: feed.origin, ready: first, ...framing });
+    return new Response(bytes, { headers: sseHeaders });
   });
 }
 
@@ -68,18 +73,13 @@ function positionOf(given: string | undefined, { origin }: EventFeed): FollowOpt
   return of === origin ? Number(seq) : 'elsewhere';
 }
 
-interface Observation extends Pick<FollowOptions, 'after' | 'filter'> {
-  readonly principal: Principal;
-  readonly feed: EventFeed;
-  /** Frees the observer's place in the quota. */
-  readonly leave: () => void;
-}
-
-/** The stream ends with its reader, the runtime, and the session, by expiry or revocation; a client that still may, resumes it. */
-async function streamEvents(
-  { runtime, watchSession, keepAliveMs, now }: Served,
-  { principal, feed, filter, after, leave }: Observation,
-): Promise<Response> {
+/** A place in the quota of observers, for one stream: it ends with its reader, and with the session, by expiry or revocation. */
+export function observe(
+  { runtime: { metrics }, watchSession, keepAliveMs, now }: Served,
+  principal: Principal,
+  quotas: ReturnType<typeof createQuotas>,
+) {
+  const leave = quotas.enter(principal);
   const stop = new AbortController();
   const unwatch = watchSession(principal, stop);
   const onClosed = (): void => {
@@ -88,21 +88,17 @@ async function streamEvents(
     unwatch();
   };
   const expiresAt = principal.session?.expiresAt ?? Infinity;
-  const followed = feed.follow({ after, filter, signal: stop.signal });
-  // Read before responding: later events are then observed, and a feed that cannot be read is a problem response.
-  const ready = await followed.next().catch((error: unknown) => {
-    onClosed();
-    throw error;
-  });
-  const bytes = encodeEvents(followed, {
-    origin: feed.origin,
-    ready,
-    keepAliveMs,
-    isOver: () => now() >= expiresAt,
-    metrics: runtime.metrics,
-    onClosed,
-  });
-  return new Response(bytes, { headers: sseHeaders });
+  return {
+    signal: stop.signal,
+    /** For the encoder of the stream. */
+    framing: { keepAliveMs, isOver: () => now() >= expiresAt, metrics, onClosed },
+    /** What is read before the response: where that fails, there is no stream. */
+    ready: async <T>(first: Promise<T>): Promise<T> =>
+      await first.catch((error: unknown) => {
+        onClosed();
+        throw error;
+      }),
+  };
 }
 
 const QueryTime = v.optional(

@@ -16,7 +16,7 @@ import type { Served } from '../authentication.ts';
 import { ErrorData, json, named, type Operations, shapeOf, Time, type WithTimes } from '../operation.ts';
 import { readAs } from '../request.ts';
 import { encodeChanges, sseHeaders } from '../sse.ts';
-import { observerLimits } from './audit.ts';
+import { observe, observerLimits } from './audit.ts';
 import { eventsOf } from '../stream-parts.ts';
 
 const Kind = v.picklist(['approval', 'question', 'sign_in', 'elicitation']);
@@ -131,7 +131,7 @@ export const inboxOperations = {
 } satisfies Operations;
 
 export function inboxRoutes(endpoint: Served): void {
-  const { runtime: { inbox, metrics }, watchSession, keepAliveMs, now } = endpoint;
+  const { inbox } = endpoint.runtime;
   const serve = endpoint.serve(inboxOperations);
   const quotas = createQuotas(observerLimits, 'inbox streams');
   serve('GET /v1/inbox', async (c) => {
@@ -143,19 +143,8 @@ export function inboxRoutes(endpoint: Served): void {
   serve('GET /v1/inbox/stream', async (c) => {
     const { principal } = c.var;
     const { of } = parse(InboxWatched, c.req.query(), { what: 'the query' });
-    const leave = quotas.enter(principal);
-    const stop = new AbortController();
-    const unwatch = watchSession(principal, stop);
-    const onClosed = (): void => {
-      stop.abort();
-      leave();
-      unwatch();
-    };
-    const changes = await inbox.watch(principal, { of, signal: stop.signal }).catch((error: unknown) => {
-      onClosed();
-      throw error;
-    });
-    const expiresAt = principal.session?.expiresAt ?? Infinity;
+    const { signal, framing, ready } = observe(endpoint, principal, quotas);
+    const changes = await ready(inbox.watch(principal, { of, signal }));
     const frames = changes.pipeThrough(
       new TransformStream({
         transform(change, controller) {
@@ -164,8 +153,7 @@ export function inboxRoutes(endpoint: Served): void {
         },
       }),
     );
-    const bytes = encodeChanges(frames, { keepAliveMs, isOver: () => now() >= expiresAt, metrics, onClosed });
-    return new Response(bytes, { headers: sseHeaders });
+    return new Response(encodeChanges(frames, framing), { headers: sseHeaders });
   });
   serve('GET /v1/inbox/:id', async (c) => c.json(withTexts(await inbox.get(c.req.param('id'), c.var.principal))));
   serve('POST /v1/inbox/decisions', async (c) => {
