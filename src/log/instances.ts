@@ -11,6 +11,8 @@
  * 3. A death only makes things fast. What takes something over raises its fence in a commit that also needs the record of the death
  *    unchanged. An instance that was declared dead and lives finds a conflict at its next commit there, and writes itself alive again.
  * 4. The record of a death stays until nothing is owned by the dead: an observer that dies meanwhile loses nothing.
+ * 5. The record names the run that is to blame if the instance dies: the only one that it executes, or the one suspect among many. What
+ *    may have killed an instance before is executed as that suspect, one at a time, so what shares its process is not blamed.
  */
 
 import type { Key } from '../base/key.ts';
@@ -39,6 +41,8 @@ export type LeftCause = 'dead' | 'released';
 export interface LeftInstance {
   readonly id: string;
   readonly cause: LeftCause;
+  /** The run that has caused the death, where that is known. */
+  readonly culprit?: string | undefined;
   /** How long this instance has known. */
   readonly sinceMs: number;
   /** What somebody waits for of it: is taken also where the record that it is owned is missing. */
@@ -50,6 +54,7 @@ export interface LeftInstance {
 interface InstanceRecord {
   readonly beat: number;
   readonly left?: LeftCause;
+  readonly culprit?: string;
 }
 
 /** How long a record was read unchanged. */
@@ -61,8 +66,8 @@ interface Sighting {
 
 interface InstancesOptions {
   readonly storage: Storage;
-  /** How much this instance owns. */
-  readonly owned: () => number;
+  /** The runs that this instance executes, by their ids. */
+  readonly owned: ReadonlyMap<string, unknown>;
   /** Takes over what the instance has owned. Resolves to whether nothing of it is left. */
   readonly onLeft: (left: LeftInstance) => Promise<boolean>;
 }
@@ -78,6 +83,10 @@ export class Instances {
   readonly #orphans = new Map<string, number>();
   readonly #taking = new Set<string>();
   readonly #leftAt = new Map<string, number>();
+  /** Those that it has come to own since the last sign of life. */
+  readonly #joined = new Set<string>();
+  #suspect: string | undefined;
+  #signed: string | undefined;
   #beat = 0;
   #isKnown = false;
   #isWriting = false;
@@ -91,12 +100,30 @@ export class Instances {
     this.#options = options;
   }
 
-  /** The changes that make this instance known, for the commit by which it comes to own something. Mostly there are none. */
-  join(): readonly Change[] {
-    if (this.#isClosed || this.#isKnown) return [];
+  /** The changes that make this instance known, for the commit by which it comes to own a run. Mostly there are none. */
+  join(runId: string): readonly Change[] {
+    if (this.#isClosed) return [];
+    this.#joined.add(runId);
+    const culprit = this.#culprit();
+    const isSame = culprit === this.#signed || (culprit !== undefined && culprit !== this.#suspect); // soon enough
+    if (this.#isKnown && isSame) return [];
     this.#isKnown = true;
     this.#wake();
     return [this.#sign()];
+  }
+
+  /** Executes a run as the one suspect. Returns what ends that; `undefined` while there is another one. */
+  suspect(runId: string): (() => void) | undefined {
+    if (this.#suspect !== undefined) return undefined;
+    this.#suspect = runId;
+    return () => void (this.#suspect = undefined);
+  }
+
+  #culprit(): string | undefined {
+    const { owned } = this.#options;
+    if (this.#suspect !== undefined || owned.size > 1) return this.#suspect;
+    const all = new Set([...owned.keys(), ...this.#joined]);
+    return all.size === 1 ? [...all][0] : undefined;
   }
 
   /** Somebody waits for what this instance owns: if it is dead, that is found out soon. */
@@ -155,7 +182,8 @@ export class Instances {
   }
 
   #sign(): Change {
-    const value: InstanceRecord = { beat: ++this.#beat };
+    const culprit = this.#signed = this.#culprit();
+    const value: InstanceRecord = { beat: ++this.#beat, ...(culprit !== undefined && { culprit }) };
     return { key: instanceKey(this.id), value, ttlMs: recordTtlMs };
   }
 
@@ -169,7 +197,8 @@ export class Instances {
 
   /** Never waits: a storage that does not answer must not delay the next sign of life. */
   #tick(): void {
-    this.#isKnown = this.#options.owned() > 0;
+    this.#isKnown = this.#options.owned.size > 0;
+    this.#joined.clear();
     if (this.#isKnown && !this.#isWriting) void this.#write();
     if (!this.#isLooking) void this.#look();
     const isWaiting = performance.now() < this.#lookUntil || [...this.#orphans.values()].includes(-Infinity);
@@ -211,7 +240,7 @@ export class Instances {
 
   #judge(id: string, { entry, sinceMs }: { readonly entry: Entry | undefined; readonly sinceMs: number }): void {
     const record = entry?.value as InstanceRecord | undefined; // only this class writes it
-    if (entry && record?.left) return void this.#take({ id, cause: record.left, version: entry.version });
+    if (entry && record?.left) return void this.#take(id, record, entry.version);
     const version = entry?.version ?? null;
     const before = this.#seen.get(id);
     const isSame = before?.version === version;
@@ -230,15 +259,13 @@ export class Instances {
     { version, record }: { readonly version: string | null; readonly record: InstanceRecord | undefined },
   ): Promise<void> {
     this.#seen.delete(id);
-    const value: InstanceRecord = { beat: record?.beat ?? 0, left: 'dead' };
+    const value: InstanceRecord = { beat: 0, ...record, left: 'dead' };
     const change: Change = { key: instanceKey(id), value, ifVersion: version, ttlMs: recordTtlMs };
     const result = await this.#options.storage.commit([change]).catch(() => undefined); // the next look tries again
-    if (result?.ok) await this.#take({ id, cause: 'dead', version: result.version });
+    if (result?.ok) await this.#take(id, value, result.version);
   }
 
-  async #take(
-    { id, cause, version }: { readonly id: string; readonly cause: LeftCause; readonly version: string },
-  ): Promise<void> {
+  async #take(id: string, { left: cause = 'dead', culprit }: InstanceRecord, version: string): Promise<void> {
     if (this.#taking.has(id) || this.#isClosed) return;
     this.#taking.add(id);
     const leftAt = this.#leftAt.get(id) ?? performance.now();
@@ -248,7 +275,8 @@ export class Instances {
     const checks: readonly Change[] = storage.checks ? [{ key, ifVersion: version, keep: true }] : [];
     try {
       const sinceMs = performance.now() - leftAt;
-      if (await this.#options.onLeft({ id, cause, sinceMs, asked: this.#asked.get(id)?.runIds ?? new Set(), checks })) {
+      const asked = this.#asked.get(id)?.runIds ?? new Set();
+      if (await this.#options.onLeft({ id, cause, culprit, sinceMs, asked, checks })) {
         await storage.commit([{ key, ifVersion: version }]);
         this.#asked.delete(id);
         this.#leftAt.delete(id);

@@ -172,7 +172,7 @@ function claimChanges(
   return [
     ...creation(runPrefix(runId), { state, at: now(), ttlMs, ...log, instance: instances.id }).changes,
     { key: ownedKey(instances.id, runId), value: true, ttlMs },
-    ...instances.join(),
+    ...instances.join(runId),
     { key: chatKey(principal, state.chatId), value: runId, ttlMs },
     ...(idempotency ? [{ key: idempotencyKey(principal, idempotency), value: record, ttlMs, ifVersion }] : []),
     ...(earlier ? [{ key: earlier, ifVersion: null, keep: true as const }] : []),

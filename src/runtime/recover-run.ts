@@ -11,7 +11,8 @@
  *    step with one counts as far as it was committed.
  * 4. The run has the rights of its request at most, cut to what its agent and its caller may do today, and what is left of its time and
  *    of its budgets.
- * 5. A run that loses its process twice without a new word or step is ended: it may be what kills it.
+ * 5. A run that loses its process twice without a new word or step may be what kills it: it is executed as the one suspect of its
+ *    instance, and ended where that, or an instance that had no other run, dies again. What shares its process then is not counted.
  */
 
 import { toData } from '../base/errors.ts';
@@ -67,24 +68,32 @@ export async function recoverRun(
     readAll(runId, found.head.state, storage),
   ]);
   const steps = progressOf(items);
-  const why = refusalOf(runtime, { basis, state: found.head.state, left, steps });
+  const { state } = found.head;
+  const mayBeCause = left.cause === 'dead' && basis !== undefined && isSuspicious(state, basis, steps);
+  const why = refusalOf(runtime, { basis, state, left }) ??
+    (mayBeCause && left.culprit === runId ? 'recovery_limit' : undefined);
   if (why === 'wait') return;
   if (why || !basis?.by) return void await endLostRun(runId, stored, { left, why: why ?? 'not_recorded' });
-  const count = (found.head.state.recovery?.count ?? 0) + 1;
+  const isAlone = mayBeCause && left.culprit === undefined;
+  const release = isAlone ? runs.instances.suspect(runId) : () => undefined;
+  if (!release) return; // after the suspect of now
+  const isCounted = left.cause === 'dead' && (left.culprit ?? runId) === runId;
+  const count = (state.recovery?.count ?? 0) + 1;
   const taken = await runs.takeOver({
     runId,
     left,
-    next: (state) => left.cause === 'dead' ? { ...state, recovery: { count, steps } } : state,
+    next: (before) => isCounted ? { ...before, recovery: { count, steps } } : before,
   });
-  if (!taken) return;
+  if (!taken) return release();
   runtime.metrics.count('pinnace_runs_recovered_total', { cause: left.cause });
   const ending = [
     { key: usageKey(runId) },
     ...runtime.keep === 'inputs' ? [] : deletion(await basisChanges(runtime, runId)),
   ];
   try {
-    await goOn(runtime, { runId, basis: { ...basis, by: basis.by }, taken, left, ending, guard });
+    await goOn(runtime, { runId, basis: { ...basis, by: basis.by }, taken, left, ending, guard, release });
   } catch (thrown) {
+    release();
     if (closing.aborted) return; // the next instance takes it
     const end: RunEnd = thrown === cancelled
       ? { type: 'cancelled', reason: 'cancelled' }
@@ -97,22 +106,21 @@ export async function recoverRun(
 /** Why the run is not continued; `wait` where another instance may. */
 function refusalOf(
   { agents }: Pick<RuntimeParts, 'agents'>,
-  { basis, state, left, steps }: {
+  { basis, state, left }: {
     readonly basis: RunBasis | undefined;
     readonly state: RunState;
     readonly left: LeftInstance;
-    readonly steps: number;
   },
 ): NotRecovered | 'wait' | undefined {
   if (state.parent || basis?.isDerived) return 'fork';
   if (!basis?.by) return 'not_recorded';
   if (basis.hasCode && !agents.has(basis.agent.id)) return left.sinceMs < fitsWithinMs ? 'wait' : 'no_instance_fits';
-  const most = mostRecoveries(basis);
-  if (most === 0) return 'recovery_off';
-  const { recovery } = state;
-  return left.cause === 'dead' && recovery && (recovery.count >= most || recovery.steps === steps)
-    ? 'recovery_limit'
-    : undefined;
+  return mostRecoveries(basis) === 0 ? 'recovery_off' : undefined;
+}
+
+/** Whether the run may be what kills its processes: it was lost too often, or twice at the same word. */
+function isSuspicious({ recovery }: RunState, basis: RunBasis, steps: number): boolean {
+  return recovery !== undefined && (recovery.count >= mostRecoveries(basis) || recovery.steps === steps);
 }
 
 /** How often the run may be continued. A machine that dies is no fault of it, so not from the same word twice. */
@@ -136,11 +144,13 @@ interface Continuing {
   readonly left: LeftInstance;
   readonly ending: readonly { readonly key: readonly (string | number)[] }[];
   readonly guard: Guard;
+  /** It is no suspect any more. */
+  readonly release: () => void;
 }
 
 async function goOn(runtime: RuntimeParts, continuing: Continuing): Promise<void> {
   const { storage, runs, resolver } = runtime;
-  const { runId, basis: { by, request }, taken, left, ending, guard } = continuing;
+  const { runId, basis: { by, request }, taken, left, ending, guard, release } = continuing;
   const { state } = taken.head;
   const [isCancelled, items, messages] = await Promise.all([
     storage.get(cancelKey(runId)),
@@ -173,7 +183,7 @@ async function goOn(runtime: RuntimeParts, continuing: Continuing): Promise<void
           detachGraceMs,
           abort: (reason) => abort.abort(reason),
         });
-        void live.closed.then(unwatch);
+        void live.closed.then(unwatch).then(release);
         void storage.get(cancelKey(runId)).then((found) => found && abort.abort('cancelled'), () => undefined);
         return live;
       },

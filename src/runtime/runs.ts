@@ -191,7 +191,7 @@ function openShared(options: RunsOptions, closing: AbortSignal): Shared {
   const lives = new Map<string, LiveRun>();
   const instances: Instances = new Instances({
     storage,
-    owned: () => lives.size,
+    owned: lives,
     onLeft: async (left) => await takeRuns(left, stored, options.recover),
   });
   const announce: StoredRunOptions['announce'] = (runId, state) => options.notices?.changes(endOf(runId, state)) ?? [];
@@ -313,7 +313,7 @@ async function takeOverRun(
     next,
     changes: [
       ...left.checks,
-      ...instances.join(),
+      ...instances.join(runId),
       ...left.id === instances.id ? [] : [{ key: ownedKey(left.id, runId) }],
       { key: ownedKey(instances.id, runId), value: true, ttlMs },
     ],

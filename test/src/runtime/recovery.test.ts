@@ -11,7 +11,7 @@ import {
   type UIMessageChunk,
 } from '../../../src/index.ts';
 import { callsTools, says, scriptedModel, type Source, stallingStream } from '../../fixtures/model.ts';
-import { lastData, runRequest, terminalChunks, testRuntime, textOf } from '../../fixtures/runtime.ts';
+import { lastData, runRequest, terminalChunks, testRuntime, textOf, userMessage } from '../../fixtures/runtime.ts';
 
 const me = localPrincipal();
 
@@ -163,6 +163,41 @@ describe('a run whose instance was killed', () => {
       error: { details: { reason: 'worker_lost', why: 'recovery_limit' } },
     });
     expect(model.calls).toEqual([]);
+  });
+
+  it('is not ended for the run that kills its process, with which it has shared three', async () => {
+    const storage = memoryStorage();
+    const ids: Record<string, string> = {};
+    const ends = new Map<string, UIMessageChunk[]>();
+    for (let lives = 1; ends.size < 2 && lives < 6; lives++) {
+      const dying = mortal(storage);
+      const died = Promise.withResolvers<void>();
+      const bomb = defineTool({
+        id: 'bomb',
+        description: 'Kills its process',
+        annotations: { readOnlyHint: true },
+        input: v.object({}),
+        execute: () => (dying.kill(), died.resolve(), new Promise<string>(() => undefined)),
+      });
+      const { model } = scriptedModel(says());
+      const doStream: typeof model.doStream = (options) => {
+        const isBomb = JSON.stringify(options.prompt).includes('Explode');
+        const slow: Source = lives < 3 ? () => stallingStream([]) : says('Done');
+        return scriptedModel(isBomb ? callsTools({ tool: 'bomb', input: {} }) : slow).model.doStream(options);
+      };
+      const runtime = testRuntime({ model: { ...model, doStream }, storage: dying.storage, tools: [bomb] });
+      const start = async (text: string) =>
+        (await runtime.start(runRequest({ chat: { id: text, messages: [userMessage(text)] } }), me, {})).runId;
+      ids['innocent'] ??= await start('Wait');
+      ids['culprit'] ??= await start('Explode');
+      const read = Object.entries(ids).map(async ([name, runId]) => {
+        if (!ends.has(name)) ends.set(name, await chunksOf(runtime, runId));
+      });
+      await Promise.race([Promise.all(read), died.promise]);
+      if (lives === 5) expect([...ends.keys()]).toHaveLength(2);
+    }
+    expect(textOf(ends.get('innocent')!)).toBe('Done');
+    expect(lastData(ends.get('culprit')!, 'data-run')).toMatchObject({ error: { details: { why: 'recovery_limit' } } });
   });
 
   it('keeps to the deadline and the steps of its start', async () => {
