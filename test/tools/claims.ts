@@ -1,5 +1,5 @@
 /**
- * The claims of three pages and what proves each, from the list in `test/node/docs/claims.md`: `node test/tools/claims.ts` prints them
+ * The claims of three pages and what proves each, from the list in `test/node/docs/claims.md`: `npm run claims` prints them
  * with links, as Markdown, and then the sentences without a row.
  */
 

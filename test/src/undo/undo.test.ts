@@ -235,6 +235,16 @@ describe('runtime.undo', () => {
     expect([...shelf.things, ...report.remains]).toEqual([]);
   });
 
+  it('reaches the calls of its plan', async () => {
+    const shelf = new Shelf();
+    const runtime = runtimeOf(shelf, {}, [callsOf(put('a'), put('b')), says('Done')]);
+    const { runId, ended } = await runtime.start(runRequest({ planner: {} }), ada, {});
+    await ended;
+    expect([...shelf.things].toSorted()).toEqual(['a', 'b']);
+    expect(names((await undo(runtime, runId)).takenBack).toSorted()).toEqual(['a', 'b']);
+    expect([...shelf.things]).toEqual([]);
+  });
+
   it('reaches the calls of an agent that was called as a tool, once from whichever run', async () => {
     const shelf = new Shelf();
     const helper = scriptedModel(callsOf({ tool: 'ask_clerk', input: { task: 'Put a' } }), says('Done'));
