@@ -16,6 +16,8 @@ export interface AgentCard {
   readonly panel?: 'tree' | 'knowledge';
   /** How many tokens its model takes, where its record says so. */
   readonly contextTokens?: number | undefined;
+  /** What it may do with the words of others; absent: `open`. */
+  readonly trust?: 'watched' | 'guarded' | undefined;
   /** Its runs make plans: requests carry `planner`. */
   readonly plans?: boolean;
 }

@@ -317,6 +317,7 @@ function cardOf(agent: AgentInput, definitions: readonly ToolDefinition[]): Agen
     description,
     tools,
     suggestions: [],
+    ...(agent.trust !== undefined && agent.trust !== 'open' && { trust: agent.trust }),
     ...(agent.contextTokens !== undefined && { contextTokens: agent.contextTokens }),
   };
 }

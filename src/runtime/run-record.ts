@@ -328,12 +328,17 @@ export function spanOfRun(
 /** The chunks after all others, the last of them terminal. */
 export function closingChunks(
   end: RunEnd,
-  { runId, traceId, usage }: Pick<RunFacts, 'runId' | 'traceId'> & { readonly usage: ReportedUsage },
+  { runId, traceId, usage, read = [] }: Pick<RunFacts, 'runId' | 'traceId'> & {
+    readonly usage: ReportedUsage;
+    /** The sources of others that the run of a watched or guarded agent has read. */
+    readonly read?: readonly string[];
+  },
 ): readonly UIMessageChunk[] {
   const error = 'error' in end ? { error: end.error } : {};
+  const facts = { ...error, ...(read.length > 0 && { read }) };
   return [
     { type: 'data-usage', data: usage },
-    { type: 'data-run', id: runId, data: { runId, traceId, state: end.type, ...error } },
+    { type: 'data-run', id: runId, data: { runId, traceId, state: end.type, ...facts } },
     terminalChunk(end),
   ];
 }

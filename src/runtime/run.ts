@@ -469,13 +469,16 @@ export class Run implements RunContext {
     if (this.#ended) return;
     this.#ended = true;
     const { runId, traceId, usage: counted, calls, steering, redaction } = this;
+    // In an open agent it has no consequence.
+    const isTold = this.#loop && !this.resolution.plan && (this.agent.trust ?? 'open') !== 'open';
+    const read = isTold ? this.facts.read.from : [];
     const cache = this.#cacheUsage();
     const usage = { ...counted, durationMs: this.now() - this.startedAt, ...(cache && { cache }) };
     const closing = [
       ...redaction.flush(),
       ...calls.closing(lossAt(how)),
       ...steering.close(),
-      ...closingChunks(how, { runId, traceId, usage }),
+      ...closingChunks(how, { runId, traceId, usage, read }),
     ];
     this.#notePrompt();
     for (const chunk of closing) this.#record(chunk);

@@ -66,25 +66,10 @@ const overs: readonly OverRoute[] = ['model', 'server', 'palette', 'chats', 'cha
 /** Where a new agent is made, in the agents. */
 export const newAgent: readonly string[] = ['agent', '~new'];
 
-/** The addresses to offer in place of an unknown one, and what they open. */
-export const places: Readonly<Record<string, string>> = {
-  agents: 'Agents',
-  runs: 'Runs',
-  'runs/schedules': 'Schedules',
-  'runs/tests': 'Test cases',
-  waiting: 'Waiting for you',
-  files: 'Files',
-  settings: 'Settings',
-  guard: 'Try to trick an agent',
-  'new-agent': 'New agent',
-  model: 'Connect a model',
-  tour: 'The tour',
-};
-
 /** Reads an address. `#<id>`, an older form, is a chat. */
 export function readRoute(hash: string): Route {
   if (/^#(?:agent|chat)=/.test(hash)) return { screen: { name: hash.startsWith('#chat=') ? 'shared' : 'link', hash } };
-  if (/^#[\w-]{8,}$/.test(hash) && !(hash.slice(1) in places)) return { chatId: hash.slice(1) };
+  if (/^#[\w-]{8,}$/.test(hash) && !/^#(?:settings|new-agent)$/.test(hash)) return { chatId: hash.slice(1) };
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?', 2);
   const [first = '', ...rest] = segments(path);
   const params = new URLSearchParams(query);

@@ -12,7 +12,6 @@ import { Markdown } from '../../markdown/ui/lazy-markdown.tsx';
 import { agentOf, type Playground } from '../state/playground.ts';
 import { isCovered, showBeside, uncover } from '../state/screens.ts';
 import { actionOf } from './actions.ts';
-import { Notices } from './notices.tsx';
 import { SideBar } from './side-bar.tsx';
 import { TopBar } from './top-bar.tsx';
 import { whenIdle } from './when-idle.ts';
@@ -36,6 +35,7 @@ const ChatSettingsDialog = lazy(
 );
 const KeysDialog = lazy(async () => (await import('./keys-dialog.tsx')).KeysDialog, orSay);
 const ShareDialog = lazy(async () => (await import('../../share/ui/share-dialog.tsx')).ShareDialog, orSay);
+const Notices = lazy(async () => (await import('./notices.tsx')).Notices);
 const Palette = lazy(async () => (await import('../../palette/ui/palette.tsx')).Palette, orSay);
 
 /** The playground's page. */
@@ -66,7 +66,7 @@ export function App({ playground }: { playground: Playground }): JSX.Element {
           <TopBar chat={chat} playground={playground} />
           <Thread key={chat.id} chat={chat} playground={playground} />
           <div class='dock'>
-            <Notices playground={playground} />
+            {hasNotice(playground) && <Notices playground={playground} />}
             <Composer key={chat.id} chat={chat} playground={playground} />
           </div>
         </main>
@@ -83,6 +83,14 @@ export function App({ playground }: { playground: Playground }): JSX.Element {
       <div class='visually-hidden' aria-live='polite' data-testid='announcement'>{playground.announcement.value}</div>
     </>
   );
+}
+
+/** Whether there is something that a person must know. */
+function hasNotice({ offline, chatStore, nowhere, chats, settings: { choice } }: Playground): boolean {
+  const { notStored, unreadable } = chatStore;
+  const isLocked = choice.value.type === 'endpoint' && choice.value.locked;
+  const said = [offline.newVersion, notStored, nowhere, chats.removed, chats.deletedElsewhere];
+  return isLocked || unreadable.value > 0 || said.some(({ value }) => value !== undefined);
 }
 
 /** The page over the chat. */

@@ -3,7 +3,6 @@ import { suggest } from '../../../src/base/check-options.ts';
 import { hostOf } from '../../endpoint/state/endpoint.ts';
 import { Icon } from '../../kit/icon.tsx';
 import type { Playground } from '../state/playground.ts';
-import { places } from '../state/route.ts';
 
 /** What a person must know, above the composer. */
 export function Notices({ playground }: { playground: Playground }): JSX.Element {
@@ -18,6 +17,21 @@ export function Notices({ playground }: { playground: Playground }): JSX.Element
     </>
   );
 }
+
+/** The addresses to offer in place of an unknown one, and what they open. */
+const places: Readonly<Record<string, string>> = {
+  agents: 'Agents',
+  runs: 'Runs',
+  'runs/schedules': 'Schedules',
+  'runs/tests': 'Test cases',
+  waiting: 'Waiting for you',
+  files: 'Files',
+  settings: 'Settings',
+  guard: 'Try to trick an agent',
+  'new-agent': 'New agent',
+  model: 'Connect a model',
+  tour: 'The tour',
+};
 
 /** The address leads nowhere: says so, and offers the nearest one. */
 function NowhereNotice({ playground: { nowhere } }: { playground: Playground }): JSX.Element | null {

@@ -11,6 +11,7 @@ import { MenuButton, type MenuItem } from '../../kit/menu.tsx';
 import { DrawerButton } from '../frame/over-screen.tsx';
 import { ModelBadge } from '../../settings/ui/model-badge.tsx';
 
+const TrustChip = lazy(async () => (await import('../../chat/ui/trust.tsx')).TrustChip);
 const ChatTotals = lazy(async () => (await import('../../chat/ui/chat-totals.tsx')).ChatTotals);
 
 /** What is open, which model answers, and what can be done with the chat. */
@@ -21,7 +22,9 @@ export function TopBar({ chat, playground }: { chat: Chat; playground: Playgroun
     <header class='top-bar'>
       <DrawerButton playground={playground} />
       <div class='top-title'>
-        <span class='top-agent'>{title === '' ? 'New chat' : agent.name}</span>
+        <span class='top-agent'>
+          {title === '' ? 'New chat' : agent.name} {agent.trust && <TrustChip trust={agent.trust} />}
+        </span>
         {title !== '' && <h1 class='top-chat'>{title}</h1>}
       </div>
       {/* The footer of a single answer says the same. */}

@@ -3,6 +3,8 @@
 import type { ErrorData } from '../../../src/base/errors.ts';
 import type { Decision } from '../../../src/permission/interruption.ts';
 import type { AssistantMessage, ToolCall, ToolPart } from './message.ts';
+import { openQuestions } from '../../plan/state/plan-data.ts';
+import { planOf } from './plan.ts';
 import type { Approval, Need } from './run-data.ts';
 
 /** The calls of an answer that wait for a person, decided or not. */
@@ -88,4 +90,10 @@ function plain({ approved, reason }: Decision): Decision {
 function toShape(error: unknown): Pick<ErrorData, 'code' | 'message'> {
   const message = error instanceof Error ? error.message : 'something went wrong';
   return { code: error instanceof Error && 'code' in error ? String(error.code) : 'internal', message };
+}
+
+/** Whether there is something that a person has yet to answer. */
+export function isAsking(message: AssistantMessage): boolean {
+  const plan = planOf(message);
+  return isUndecided(message) || (plan !== undefined && openQuestions(plan).length > 0);
 }

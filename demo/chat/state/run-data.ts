@@ -21,6 +21,8 @@ export const RunData = v.object({
   traceId: v.optional(v.string()),
   state: v.optional(v.string()),
   error: v.optional(ErrorShape),
+  /** What it has read that others have written: sources such as `mcp:mail`. */
+  read: v.optional(v.array(v.string())),
 });
 export type RunData = v.InferOutput<typeof RunData>;
 

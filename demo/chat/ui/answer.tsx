@@ -3,7 +3,7 @@ import type { Signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { AgentCard } from '../../control/page-control.ts';
-import { isUndecided, openApprovals, openNeed, waitingCalls } from '../state/approval.ts';
+import { isAsking, openApprovals, openNeed, waitingCalls } from '../state/approval.ts';
 import { AppCard } from '../../mcp/ui/lazy-app.tsx';
 import { NeedCard } from '../../mcp/ui/lazy-need.tsx';
 import { planOf } from '../state/plan.ts';
@@ -53,6 +53,7 @@ interface AnswerProps {
 }
 
 const CitedSources = lazy(async () => (await import('./cited-sources.tsx')).CitedSources);
+const HasRead = lazy(async () => (await import('./trust.tsx')).HasRead);
 const RetryLine = lazy(async () => (await import('./retry-line.tsx')).RetryLine);
 const ErrorCallout = lazy(async () => (await import('./callout.tsx')).ErrorCallout);
 
@@ -94,6 +95,7 @@ export function Answer(
       <Sources parts={parts} />
       {scope.sources.size > 0 && <CitedSources message={message} scope={scope} canOpen={canOpen} />}
       <Ending message={message} outcome={outcome} playground={playground} isLast={isLast} />
+      {isLast && outcome.type !== 'running' && <HasRead chat={playground.chats.current.value} />}
       {outcome.type !== 'running' && <AnswerFooter message={message} playground={playground} isLast={isLast} />}
       {outcome.type !== 'running' && isLast && <ConnectModel message={message} playground={playground} />}
     </article>
@@ -315,12 +317,6 @@ function waitsFor(message: AssistantMessage): 'decide' | 'answer' {
     ? openQuestions(plan).every(({ kind }) => kind === 'approval')
     : waitingCalls(message).every(({ call }) => call.value.need === undefined);
   return decides ? 'decide' : 'answer';
-}
-
-/** Whether there is something that a person has yet to answer. */
-function isAsking(message: AssistantMessage): boolean {
-  const plan = planOf(message);
-  return isUndecided(message) || (plan !== undefined && openQuestions(plan).length > 0);
 }
 
 function apply(remedy: Remedy, playground: Playground): void {

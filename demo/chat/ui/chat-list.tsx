@@ -1,6 +1,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import { isAsking } from '../state/approval.ts';
 import { type Chat, isRunning } from '../state/chat.ts';
 import { agentOf, type Playground } from '../../app/state/playground.ts';
 import { dayOf } from '../../kit/format.ts';
@@ -8,6 +9,7 @@ import { Icon } from '../../kit/icon.tsx';
 import { MenuButton, type MenuItem } from '../../kit/menu.tsx';
 import { chatItems } from './chat-menu.ts';
 import { lazy } from '../../kit/lazy.tsx';
+import { RunStatus } from '../../kit/run-status.tsx';
 import { uncover } from '../../app/state/screens.ts';
 
 const RepeatDialog = lazy(async () => (await import('../../schedules/repeat-dialog.tsx')).RepeatDialog);
@@ -79,6 +81,7 @@ function ChatItem({ chat, playground, doing }: ChatItemProps): JSX.Element {
             <span class='chat-title' dir='auto'>{title}</span>
             <span class='chat-agent'>
               {isRunning(chat) && <span class='spinner' />}
+              {isWaiting(chat, playground) && <RunStatus state='waiting' />}
               {agentOf(agents, chat.agentId.value).name}
             </span>
           </button>
@@ -96,6 +99,13 @@ function ChatItem({ chat, playground, doing }: ChatItemProps): JSX.Element {
       {done === 'repeat' && <RepeatDialog chat={chat} playground={playground} onClose={close} />}
     </li>
   );
+}
+
+/** Whether something in the chat waits for the person, also in one that has not been read yet. */
+function isWaiting(chat: Chat, { waiting }: Playground): boolean {
+  const last = chat.messages.value.at(-1);
+  if (last?.role === 'assistant') return last.outcome.value.type === 'waiting' && isAsking(last);
+  return waiting.items.value.some(({ chatId }) => chatId === chat.id);
 }
 
 function itemsOf(chat: Chat, playground: Playground, doing: Signal<Doing | undefined>): readonly MenuItem[] {

@@ -18,6 +18,7 @@ interface WaitingOptions {
 export class WaitingList {
   readonly #options: WaitingOptions;
   readonly #byPlace = signal<ReadonlyMap<string | undefined, readonly InboxItem[]>>(new Map());
+  readonly #seen = new Set<string>();
   readonly #followed = new Map<string | undefined, AbortController>();
 
   constructor(options: WaitingOptions) {
@@ -29,6 +30,12 @@ export class WaitingList {
     [...this.#byPlace.value].flatMap(([via, items]) => items.map((item) => ({ ...item, via })))
       .toSorted((a, b) => a.openedAt - b.openedAt)
   );
+
+  /** Whether the item was here, or was asked before the list was read, and is no longer open. */
+  isClosed(id: string, { via, isEarlier }: { readonly via: string | undefined; readonly isEarlier: boolean }): boolean {
+    const open = this.#byPlace.value.get(via);
+    return open !== undefined && (isEarlier || this.#seen.has(id)) && open.every((item) => item.id !== id);
+  }
 
   /** Follows this page's items and those of the server that is chosen now. Repeating it follows what was lost. */
   follow(): void {
@@ -64,10 +71,14 @@ export class WaitingList {
       // A place that cannot be followed shows nothing; the next visit of the page tries again.
     }
     this.#followed.delete(via);
-    this.#set(via, []);
+    this.#set(via, undefined);
   }
 
-  #set(via: string | undefined, items: readonly InboxItem[]): void {
-    this.#byPlace.value = new Map(this.#byPlace.value).set(via, items);
+  #set(via: string | undefined, items: readonly InboxItem[] | undefined): void {
+    const byPlace = new Map(this.#byPlace.value);
+    if (items) byPlace.set(via, items);
+    else byPlace.delete(via);
+    for (const { id } of items ?? []) this.#seen.add(id);
+    this.#byPlace.value = byPlace;
   }
 }

@@ -25,7 +25,7 @@ export function PlanCard({ part, message, playground, isLast }: PlanCardProps): 
   const now = useNow(isRunning && !isOver(view), part.at.value);
   return (
     <section class='plan' data-testid='plan' data-state={view.state} aria-label='Plan'>
-      <PlanHead view={view}>
+      <PlanHead view={view} isAsking={openQuestions(part).length > 0}>
         {isLast && message.via === undefined && !isOver(view) && (
           <PlanControls
             isRunning={isRunning}

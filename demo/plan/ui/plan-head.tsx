@@ -2,25 +2,20 @@ import type { JSX } from 'preact';
 import type { PlanSteering } from '../../control/page-control.ts';
 import { isOver } from '../state/plan-data.ts';
 import type { PlanView } from '../state/plan-data.ts';
+import { RunStatus } from '../../kit/run-status.tsx';
 import { Icon, type IconName } from '../../kit/icon.tsx';
 
-const states: Readonly<Record<PlanView['state'], string>> = {
-  new: 'Starting',
-  running: 'Running',
-  suspended: 'Waiting for you',
-  done: 'Done',
-  failed: 'Failed',
-  cancelled: 'Canceled',
-};
-
 /** The state of a plan and its controls. */
-export function PlanHead({ view, children }: { view: PlanView; children: JSX.Element | false }): JSX.Element {
+export function PlanHead(
+  { view, isAsking, children }: { view: PlanView; isAsking: boolean; children: JSX.Element | false },
+): JSX.Element {
+  const state = view.state === 'suspended' && !isAsking ? 'running' : view.state; // it has its answers, and goes on
   return (
     <header class='plan-head'>
       <Icon name='plan' />
       <h3>Plan</h3>
       <span class='plan-state' data-testid='plan-state'>
-        {view.paused && !isOver(view) ? 'Paused' : states[view.state]}
+        <RunStatus state={view.paused && !isOver(view) ? 'paused' : state} />
       </span>
       {children}
     </header>

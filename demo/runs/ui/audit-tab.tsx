@@ -6,7 +6,7 @@ import type { AuditFilter, Console } from '../state/console.ts';
 import { formatCount } from '../../kit/format.ts';
 import { Asking, Refusal } from './refusal.tsx';
 import { InspectAction, type TabProps, timeOf } from './runs-tab.tsx';
-import { StateWord } from './state-word.tsx';
+import { RunStatus } from '../../kit/run-status.tsx';
 import { showRun } from '../../app/state/screens.ts';
 
 /** Who did what at the endpoint, by filters, and whether the chain of entries is whole. */
@@ -146,7 +146,7 @@ function Entry(
       <span>
         <strong>{actor.id}</strong> {action} <strong>{target.id}</strong>
       </span>
-      <StateWord state={status} />
+      <RunStatus state={status} />
       {payloadSummary !== '' && <code class='console-summary'>{payloadSummary}</code>}
       <InspectAction
         label={`Inspect trace of entry ${seq}`}

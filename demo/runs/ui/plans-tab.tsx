@@ -8,7 +8,7 @@ import { formatCount } from '../../kit/format.ts';
 import { Asking, Refusal } from './refusal.tsx';
 import { Gap, InspectAction, type TabProps, timeOf } from './runs-tab.tsx';
 import { isOver } from '../state/plan-views.ts';
-import { StateWord } from './state-word.tsx';
+import { RunStatus } from '../../kit/run-status.tsx';
 import { showRun, showRuns } from '../../app/state/screens.ts';
 
 /** The endpoint's plans; one can be opened, with its agents, and steered. */
@@ -55,7 +55,7 @@ function Row({ listed, state, playground }: Omit<TabProps, 'url'> & { listed: Se
         onClick={() => showRuns(playground, { where: 'server', section: 'plans', planId })}
       >
         <strong>{view?.goal ?? `Plan of ${by}`}</strong>
-        <StateWord state={view ? stateOf(view) : listed.state} />
+        <RunStatus state={view ? stateOf(view) : listed.state} />
         <span>Started by {by}, {timeOf(startedAt)}</span>
       </button>
     </li>
@@ -72,7 +72,7 @@ function Plan({ plan, state, url, playground }: TabProps & { plan: PlanView }): 
     <section class='console-plan' data-testid='console-plan-view' data-state={plan.state}>
       <h2>{plan.goal}</h2>
       <p>
-        <StateWord state={stateOf(plan)} /> {formatCount(plan.tasks.length + plan.omitted, 'agent')},{' '}
+        <RunStatus state={stateOf(plan)} /> {formatCount(plan.tasks.length + plan.omitted, 'agent')},{' '}
         {formatCount(plan.used.tokens, 'token')}
         {plan.questions.length > 0 && `, ${formatCount(plan.questions.length, 'open question')}`}
       </p>
@@ -87,7 +87,7 @@ function Plan({ plan, state, url, playground }: TabProps & { plan: PlanView }): 
         {plan.tasks.map(({ address, goal, agentId, status, error }) => (
           <li key={address} class='console-item'>
             <code>{address}</code>
-            <StateWord state={status} />
+            <RunStatus state={status === 'waiting' ? 'not started' : status} />
             <span>{agentId !== undefined && <strong>{agentId}:</strong>} {goal}</span>
             {error && <code class='code-chip'>{error.code}</code>}
           </li>

@@ -8,8 +8,8 @@ import { formatCount, formatDuration } from '../../kit/format.ts';
 import { GuideLink } from '../../kit/guide-link.tsx';
 import { Confirm } from '../../kit/confirm.tsx';
 import { Icon } from '../../kit/icon.tsx';
-import { type RunState, runStates, stateOfRun } from '../state/run-state.ts';
-import { RunStatus, wordOfRun } from './status.tsx';
+import { type RunState, runStates, RunStatus, stateOfRun, wordOfRun } from '../../kit/run-status.tsx';
+import { runTitles } from '../state/run-title.ts';
 import { showRun } from '../../app/state/screens.ts';
 
 interface RunListProps {
@@ -20,7 +20,6 @@ interface RunListProps {
 /** The runs that there are, the latest first, and the way to those in files. */
 export function RunList({ inspector, playground }: RunListProps): JSX.Element {
   const list = inspector.list.value;
-  const titles = titlesOf(playground);
   const isOver = useSignal(false);
   const takeFile = (file: File | undefined): void => void (file && inspector.openFile(file));
   return (
@@ -63,35 +62,11 @@ export function RunList({ inspector, playground }: RunListProps): JSX.Element {
         <RunRows
           runs={list.runs}
           playground={playground}
-          titleOf={(head) => titleOf(head, { heads: list.runs, titles })}
           onOpen={({ traceId }) => showRun(playground, { traceId })}
         />
       )}
     </div>
   );
-}
-
-/** Which chats the runs were in, as far as chats have been read: an answer knows its latest run. */
-function titlesOf({ chats }: Playground): ReadonlyMap<string, string> {
-  return new Map(
-    chats.list.value.flatMap(({ title, messages }) =>
-      messages.value.flatMap((message): [string, string][] => {
-        const traceId = message.role === 'assistant' ? message.facts.value.run?.traceId : undefined;
-        return traceId === undefined ? [] : [[traceId, title.value]];
-      })
-    ),
-  );
-}
-
-/** The chat of a run where that is known; a fork is called after the run that it forks. */
-function titleOf(
-  { traceId, forkOf, question }: RunHead,
-  known: { readonly heads: readonly RunHead[]; readonly titles: ReadonlyMap<string, string> },
-): string | undefined {
-  if (forkOf === undefined) return question ?? known.titles.get(traceId);
-  const parent = known.heads.find(({ runId }) => runId === forkOf);
-  const title = parent && (parent.question ?? known.titles.get(parent.traceId));
-  return title === undefined ? 'Fork of another run' : `Fork of “${title}”`;
 }
 
 /** What is listed of a run, wherever it ran. */
@@ -108,7 +83,6 @@ interface RunRowsProps<Run extends ListedRun> {
   /** The latest first. */
   readonly runs: readonly Run[];
   readonly playground: Playground;
-  readonly titleOf?: (run: Run) => string | undefined;
   readonly onOpen: (run: Run) => void;
   /** What can be done with a run that has not ended. */
   readonly onCancel?: (run: Run) => void;
@@ -116,12 +90,15 @@ interface RunRowsProps<Run extends ListedRun> {
 
 /** The table of runs, of this page or of a server: searched by question and agent, and narrowed by state. */
 export function RunRows<Run extends ListedRun>(
-  { runs, playground, titleOf: nameIt, onOpen, onCancel }: RunRowsProps<Run>,
+  { runs, playground, onOpen, onCancel }: RunRowsProps<Run>,
 ): JSX.Element {
   const query = useSignal('');
   const state = useSignal<RunState | ''>('');
+  const titleOf = runTitles(playground, runs);
+  const nameOf = ({ agentId }: ListedRun): string => agentOf(playground.agents, agentId).name;
   const shown = runs.filter((run) =>
-    (state.value === '' || stateOfRun(run) === state.value) && isAbout(run, query.value, playground)
+    (state.value === '' || stateOfRun(run) === state.value) &&
+    isAbout(`${titleOf(run)} ${run.by ?? ''} ${nameOf(run)}`, query.value)
   );
   return (
     <>
@@ -153,8 +130,7 @@ export function RunRows<Run extends ListedRun>(
       )}
       <ul class='boxed' data-testid='run-rows'>
         {shown.map((run) => {
-          const { name } = agentOf(playground.agents, run.agentId);
-          const title = nameIt?.(run);
+          const name = nameOf(run);
           return (
             <li key={run.runId ?? run.traceId} class='run-line'>
               <button
@@ -165,10 +141,10 @@ export function RunRows<Run extends ListedRun>(
                 data-run-state={stateOfRun(run)}
                 onClick={() => onOpen(run)}
               >
-                <span class='run-row-name' dir='auto'>{title ?? name}</span>
-                <RunStatus head={run} />
+                <span class='run-row-name' dir='auto'>{titleOf(run)}</span>
+                <RunStatus state={stateOfRun(run)} />
                 <span class='run-row-facts'>
-                  {[...(title === undefined ? [] : [name]), ...factsOf(run)].join(' · ')}
+                  {[name, ...factsOf(run)].join(' · ')}
                 </span>
                 <time
                   class='run-row-time'
@@ -211,10 +187,9 @@ function factsOf(run: ListedRun): string[] {
   ];
 }
 
-/** Whether every word is in the question or in the agent's name. */
-function isAbout({ question = '', agentId, by = '' }: ListedRun, query: string, { agents }: Playground): boolean {
-  const text = `${question} ${by} ${agentOf(agents, agentId).name}`.toLowerCase();
-  return query.toLowerCase().split(/\s+/).every((word) => text.includes(word));
+/** Whether every word of the query is in the text. */
+function isAbout(text: string, query: string): boolean {
+  return query.toLowerCase().split(/\s+/).every((word) => text.toLowerCase().includes(word));
 }
 
 const steps = [['day', 86_400_000], ['hour', 3_600_000], ['minute', 60_000]] as const;

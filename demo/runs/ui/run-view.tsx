@@ -6,11 +6,11 @@ import type { OpenedRun } from '../state/opened-run.ts';
 import { formatCount, formatDuration } from '../../kit/format.ts';
 import { useCurrentInView } from '../../kit/hooks/use-current-in-view.ts';
 import { lazy } from '../../kit/lazy.tsx';
+import { RunStatus, stateOfRun } from '../../kit/run-status.tsx';
 import { EventsView } from './events-view.tsx';
 import { NotLoaded } from './not-loaded.tsx';
 import { PromptView } from './prompt-view.tsx';
 import { SaveRun } from './save-run.tsx';
-import { RunStatus } from './status.tsx';
 import { Timeline } from './timeline.tsx';
 import { ToolsView } from './tools-view.tsx';
 import { UsageView } from './usage-view.tsx';
@@ -91,7 +91,7 @@ function Summary({ run }: Pick<RunViewProps, 'run'>): JSX.Element {
   ];
   return (
     <p class='run-facts-line' data-testid='run-summary'>
-      <RunStatus head={head} />
+      <RunStatus state={stateOfRun(head)} />
       {facts.map((fact, i) => <span key={i}>{fact}</span>)}
     </p>
   );

@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect } from 'preact/hooks';
 import type { ErrorData } from '../../../src/base/errors.ts';
 import { OverScreen } from '../../app/frame/over-screen.tsx';
-import { agentOf, type Playground } from '../../app/state/playground.ts';
+import type { Playground } from '../../app/state/playground.ts';
 import type { RunScreen, RunsScreen as Place, RunsSection } from '../../app/state/route.ts';
 import { showRuns, uncover } from '../../app/state/screens.ts';
 import { hostOf } from '../../endpoint/state/endpoint.ts';
@@ -13,6 +13,7 @@ import { useCurrentInView } from '../../kit/hooks/use-current-in-view.ts';
 import { lazy } from '../../kit/lazy.tsx';
 import { Swell } from '../../kit/mark.tsx';
 import { createInspector, type Inspector, inspectorTabs } from '../state/inspector.ts';
+import { runTitles } from '../state/run-title.ts';
 import { NotLoaded } from './not-loaded.tsx';
 import { RunList } from './run-list.tsx';
 import { RunView } from './run-view.tsx';
@@ -93,10 +94,10 @@ function wayBack(
   return { label: 'Back to the chat', go: ways.toChat };
 }
 
-function titleOf({ opened }: Inspector, at: Place | RunScreen, { agents }: Playground): string {
+function titleOf({ opened, list }: Inspector, at: Place | RunScreen, playground: Playground): string {
   const run = opened.value;
   if (run && (at.name === 'run' || run.source === 'file')) {
-    return `Run of ${agentOf(agents, run.record.value.head.agentId).name}`;
+    return runTitles(playground, list.value?.runs)(run.record.value.head);
   }
   return at.name === 'run' ? 'Run' : 'Runs';
 }

@@ -1,6 +1,5 @@
 import type { JSX } from 'preact';
 import type { EventStatus } from '../../../src/contracts/event-sink.ts';
-import { type RunState, stateOfRun } from '../state/run-state.ts';
 import { Icon, type IconName } from '../../kit/icon.tsx';
 
 const looks: Readonly<Record<EventStatus, { readonly icon: IconName; readonly word: string }>> = {
@@ -21,30 +20,6 @@ export function Status(
       <span class={isSaid ? '' : 'visually-hidden'}>{word}</span>
     </span>
   );
-}
-
-const runLooks: Readonly<Record<RunState, { readonly icon: IconName; readonly word: string }>> = {
-  running: { icon: 'wait', word: 'running' },
-  waiting: { icon: 'hand', word: 'waiting for you' },
-  interrupted: { icon: 'warning', word: 'interrupted' },
-  failed: { icon: 'cross', word: 'failed' },
-  stopped: { icon: 'stop', word: 'stopped' },
-  done: { icon: 'check', word: 'done' },
-};
-
-/** The state of a run: mark and word. */
-export function RunStatus({ head }: { head: Parameters<typeof stateOfRun>[0] }): JSX.Element {
-  const state = stateOfRun(head);
-  return (
-    <span class='span-status' data-run-state={state}>
-      <Icon name={runLooks[state].icon} />
-      <span>{runLooks[state].word}</span>
-    </span>
-  );
-}
-
-export function wordOfRun(state: RunState): string {
-  return runLooks[state].word;
 }
 
 export function wordOf(status: EventStatus): string {

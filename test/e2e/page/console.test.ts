@@ -50,7 +50,7 @@ describe('the console of an endpoint', () => {
     await send(page, 'Calculate 6 * 7; ask me which port we sail for');
     await page.locator('[data-testid=plan][data-state=suspended]').waitFor();
     await openTab(page, 'plans');
-    await page.getByTestId('console-plan').getByText('waiting for answers').waitFor();
+    await page.getByTestId('console-plan').getByText('waiting for you').waitFor();
     expect(await page.getByTestId('console-plan').textContent()).toMatch(/^Calculate 6 \* 7; ask me/);
     await page.getByTestId('console-plan').first().click();
     const plan = page.getByTestId('console-plan-view');

@@ -32,6 +32,8 @@ describe('the inbox of the built playground', () => {
     await start(page, 'commodore');
     await send(page, 'Calculate 6 * 7; ask me which port we sail for');
     await page.getByTestId('plan-question').waitFor();
+    await page.getByTestId('new-chat').click();
+    await page.reload(); // the chat of the plan is not read when its question is answered
     await page.getByTestId('open-waiting').click();
     const items = page.getByTestId('inbox-item');
     await expect.poll(() => items.count()).toBe(3);
@@ -59,7 +61,6 @@ describe('the inbox of the built playground', () => {
     await page.getByTestId('inbox-empty').waitFor();
     await shoot(page, 'inbox-empty');
     await page.getByTestId('chat-item').getByText('which port').click();
-    await page.getByTestId('plan-said').getByText('You answered: Bergen').waitFor();
     await page.locator('[data-testid=plan][data-state=done]').waitFor();
     expect(problems).toEqual([]);
   });

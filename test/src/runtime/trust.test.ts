@@ -101,8 +101,9 @@ describe('the level of an agent', () => {
   });
 
   it('watched asks before the first call that may act after a stranger was read, and names the rule', async () => {
-    const { sent, asked } = await play({ trust: 'watched', scripts: [read, send, says('Done')] });
+    const { sent, asked, chunks } = await play({ trust: 'watched', scripts: [read, send, says('Done')] });
     expect(sent).toEqual([]);
+    expect(lastData(chunks, 'data-run')).toMatchObject({ state: 'awaiting_approval', read: ['tool:read_mail'] });
     expect(asked).toMatchObject([{ toolCallId: 's' }]);
     expect(JSON.stringify(asked)).toContain('rule \\"acts-on-strangers-words\\"');
   });

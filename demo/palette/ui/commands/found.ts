@@ -2,8 +2,10 @@
 
 import type { FoundPart } from '../../../control/knowledge-control.ts';
 import type { RunHead } from '../../../control/runs-control.ts';
+import { stateOfRun, wordOfRun } from '../../../kit/run-status.tsx';
 import { snippetOf } from '../../../knowledge/ui/marked-text.tsx';
 import { showAgents, showPlace, showRun } from '../../../app/state/screens.ts';
+import { runTitles } from '../../../runs/state/run-title.ts';
 import { agentOf, type Playground } from '../../../app/state/playground.ts';
 import type { Command } from './command.ts';
 
@@ -23,25 +25,21 @@ export function toolCommands(playground: Playground): readonly Command[] {
   }));
 }
 
-/** The runs of the page, as far as their chats are known by name. */
+/** The runs of the page, by their questions. */
 export function runCommands(playground: Playground, runs: readonly RunHead[]): readonly Command[] {
-  const { agents, chats } = playground;
-  const titles = new Map(
-    chats.list.value.flatMap((chat) =>
-      chat.messages.value.flatMap((message) =>
-        message.role === 'assistant' ? [[message.facts.value.run?.traceId, chat.title.value] as const] : []
-      )
-    ),
-  );
-  return runs.map(({ traceId, agentId, startedAt }) => ({
-    id: `run-${traceId}`,
-    icon: 'waterfall',
-    title: titles.get(traceId) ?? `Run of ${agentOf(agents, agentId).name}`,
-    hint: new Date(startedAt).toLocaleString('en', { dateStyle: 'medium', timeStyle: 'short' }),
-    group: 'Runs',
-    words: `run ${agentOf(agents, agentId).name} ${traceId}`,
-    go: () => showRun(playground, { traceId }),
-  }));
+  const titleOf = runTitles(playground, runs);
+  return runs.map((run) => {
+    const { name } = agentOf(playground.agents, run.agentId);
+    return {
+      id: `run-${run.traceId}`,
+      icon: 'waterfall',
+      title: titleOf(run),
+      hint: `${name}, ${wordOfRun(stateOfRun(run))}`,
+      group: 'Runs',
+      words: `run ${name} ${run.traceId}`,
+      go: () => showRun(playground, { traceId: run.traceId }),
+    };
+  });
 }
 
 /** Passages of files, the best first. */

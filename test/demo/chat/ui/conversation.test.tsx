@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { PinnaceError } from '../../../../src/base/errors.ts';
 import { fakeInspector } from '../../../fixtures/page/inspector.ts';
-import { answer, mount, type Page, send } from '../../../fixtures/page/playground.tsx';
+import { agents, answer, mount, type Page, send } from '../../../fixtures/page/playground.tsx';
 
 let page: Page;
 
@@ -25,6 +25,18 @@ describe('a conversation', () => {
     await vi.waitFor(() => expect(page.all('message')[1]?.querySelector('strong')?.textContent).toBe('high'));
     await vi.waitFor(() => expect(page.all('announcement')[0]?.textContent).toBe('It is high.'));
     expect(page.all('composer')[0]).toHaveProperty('value', '');
+  });
+
+  it('says the level of a guarded agent, and what its chat has read of others', async () => {
+    page = await mount({ agents: agents.map((agent) => ({ ...agent, trust: 'guarded' })) });
+    expect((await page.find('trust')).textContent).toBe('Guarded');
+    await send(page, 'What is in my mail?');
+    page.transport.write(
+      { type: 'data-run', id: 'r', data: { runId: 'r', state: 'completed', read: ['mcp:mail', 'data-source:wiki'] } },
+      { type: 'finish', finishReason: 'stop' },
+    );
+    page.transport.close();
+    expect((await page.find('has-read')).textContent).toContain('Has read: mail, wiki.');
   });
 
   it('shows the price of an answer, and the fallback that gave it', async () => {

@@ -129,7 +129,7 @@ describe('the plan of an answer', () => {
     await page.click('plan-pause');
     show(planView([root, atWork], { seq: 2, paused: true }));
     await vi.waitFor(() => expect(page.all('plan-pause')[0]?.textContent).toBe('Resume'));
-    expect(page.all('plan-state')[0]?.textContent).toBe('Paused');
+    expect(page.all('plan-state')[0]?.textContent).toBe('paused');
     await page.click('plan-pause');
     expect(page.steered).toEqual([['plan_1', 'pause'], ['plan_1', 'resume']]);
   });

@@ -103,7 +103,7 @@ describe('the console', () => {
     await openTab('runs-tab-plans', {
       plan: () => Promise.resolve({ ok: true, value: shown as unknown as PlanView }), // what a list shows
     });
-    await vi.waitFor(() => expect(text('console-plan')).toMatch(/^Refit the winchwaiting for answersStarted by ada/));
+    await vi.waitFor(() => expect(text('console-plan')).toMatch(/^Refit the winchwaiting for youStarted by ada/));
     expect(text('console-plan')).not.toContain('plan_1');
   });
 

@@ -60,7 +60,7 @@ describe('the list of runs', () => {
     const fork = { ...record, head: { ...record.head, traceId: 'b'.repeat(32), runId: 'run_2', forkOf: 'run_1' } };
     page = await mount({ inspector: fakeInspector({ records: [fork, record] }).control });
     await page.click('open-runs');
-    await vi.waitFor(() => expect(text('run-row')).toContain('Fork of another run'));
+    await vi.waitFor(() => expect(text('run-row')).toContain('Fork of “Run of '));
     page.press('Escape');
     await vi.waitFor(() => expect(page.all('runs')).toEqual([]));
     await send(page, 'How far is it?');

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import type { RunRecord } from '../../../../demo/control/runs-control.ts';
-import { stateOfRun } from '../../../../demo/runs/state/run-state.ts';
+import { stateOfRun } from '../../../../demo/kit/run-status.tsx';
 import { maxEventsOfRun } from '../../../../demo/runs/worker/live-run.ts';
 import { createRecorder, type Recorder } from '../../../../demo/runs/worker/recorder.ts';
 import { createRunStore } from '../../../../demo/runs/worker/run-store.ts';
