@@ -6,6 +6,13 @@ import { asList, type Call, callOf, type Conversation, own, type PastCall } from
 /** The next calls, or the text of the answer. */
 export type SceneStep = { readonly calls: readonly Call[] } | { readonly text: string };
 
+/** How far a search is: what its latest page found, and the call that goes on with it. */
+interface Search {
+  readonly found: readonly Node[];
+  readonly last: PastCall | undefined;
+  readonly next?: Call;
+}
+
 interface Node {
   readonly nodeId: string;
   readonly label: string;
@@ -88,25 +95,36 @@ export function treeStep(conversation: Conversation, tools: readonly ActiveTool[
   if (!isTree || message.length > 500 || calls.some(({ outcome }) => outcome?.kind === 'denial')) return undefined;
   const rootNodeId = /\broot(?:['’]s)?(?:\s+(?:nodeId|node|id))*\s+is\s+["“`]([^"”`]+)["”`]/u.exec(system)?.[1] ??
     'root';
-  const search = (path: string, op: string, value: unknown, limit = 20): Call =>
-    callOf('search', { rootNodeId, filters: [{ path, op, value }], limit });
+  const search = (path: string, op: string, value: unknown, limit = 20): Search => {
+    const filters = [{ path, op, value }];
+    const pages = calls.filter(({ toolName, input }) =>
+      toolName === 'search' && JSON.stringify(own(input, 'filters')) === JSON.stringify(filters)
+    );
+    const last = pages.at(-1);
+    const pageToken = last?.outcome?.kind === 'value' ? own(last.outcome.value, 'pageToken') : undefined;
+    const found = nodesOf(last);
+    const isOver = last !== undefined && (found.length > 0 || typeof pageToken !== 'string');
+    // A page may be empty where the search takes long: it goes on there.
+    const input = { rootNodeId, filters, limit, ...(typeof pageToken === 'string' && { pageToken }) };
+    return { found, last, ...(!isOver && { next: callOf('search', input) }) };
+  };
   if (undoing.test(message)) return undoStep(conversation);
   const todo = open.exec(message);
   if (todo) {
-    return calls[0]
-      ? sayOpen(calls[0], todo.groups?.['late'] !== undefined)
-      : { calls: [search('done', 'eq', false, mostOpen)] };
+    const { next, last } = search('done', 'eq', false, mostOpen);
+    return next ? { calls: [next] } : sayOpen(last, todo.groups?.['late'] !== undefined);
   }
   const change = changes.find((one) => one.phrase.test(message));
   const found = change ? undefined : finding.exec(message);
   const names: Names = unquoted((change?.phrase.exec(message) ?? found)?.groups ?? {});
   const wanted = (change?.nodes ?? ['node']).map((group) => names[group]).filter((one) => one !== undefined);
   if (wanted.length === 0) return undefined;
-  const searches = calls.filter(({ toolName }) => toolName === 'search');
-  if (searches.length === 0) return { calls: wanted.map((value) => search('name', 'contains', value)) };
-  if (!change) return { text: sayFound(wanted[0] ?? '', nodesOf(searches[0])) };
-  const best = wanted.flatMap((value, at) => bestOf(nodesOf(searches[at]), value) ?? []);
-  const lacking = wanted.find((value, at) => !bestOf(nodesOf(searches[at]), value));
+  const searches = wanted.map((value) => search('name', 'contains', value));
+  const next = searches.flatMap((one) => one.next ?? []);
+  if (next.length > 0) return { calls: next };
+  if (!change) return { text: sayFound(wanted[0] ?? '', searches[0]?.found ?? []) };
+  const best = wanted.flatMap((value, at) => bestOf(searches[at]?.found ?? [], value) ?? []);
+  const lacking = wanted.find((value, at) => !bestOf(searches[at]?.found ?? [], value));
   if (lacking !== undefined) return { text: `Nothing in the tree is called “${lacking}”.` };
   const made = calls.findLast(({ toolName }) => toolName !== 'search');
   if (made) return made.outcome?.kind === 'value' ? { text: change.done(best, names) } : undefined;
@@ -140,8 +158,8 @@ function sayFound(value: string, nodes: readonly Node[]): string {
 
 const mostOpen = 10;
 
-function sayOpen(search: PastCall, isLate: boolean): SceneStep | undefined {
-  if (search.outcome?.kind !== 'value') return undefined;
+function sayOpen(search: PastCall | undefined, isLate: boolean): SceneStep | undefined {
+  if (search?.outcome?.kind !== 'value') return undefined;
   const nodes = nodesOf(search);
   const lead = isLate ? 'Tasks have no due dates here. ' : '';
   if (nodes.length === 0) return { text: `${lead}Every task is done.` };
