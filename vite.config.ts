@@ -11,7 +11,12 @@ import { signInCallback } from './demo/oauth/plugin.ts';
 import { docsSite } from './demo/site/plugin.ts';
 import { slowestFiles } from './test/tools/run/slowest-files.ts';
 import { unhandledErrors } from './test/tools/run/unhandled-errors.ts';
-import { measuringPlatformTests, measuringTests, platformTests } from './test/tools/run/selection.ts';
+import {
+  measuringDenoTests,
+  measuringPlatformTests,
+  measuringTests,
+  platformTests,
+} from './test/tools/run/selection.ts';
 
 const root = import.meta.dirname;
 const isDeno = 'Deno' in globalThis;
@@ -209,8 +214,9 @@ export default defineConfig(async ({ mode }) => ({
           name: 'deno',
           ...patience,
           ...shared,
+          ...(!namesFiles && { exclude: [...measuringTests, ...measuringDenoTests] }),
           setupFiles,
-          include: namesFiles ? [...core, 'test/deno/**/*.test.ts'] : core,
+          include: [...core, 'test/deno/**/*.test.ts'],
           globalSetup,
         },
       },
@@ -221,7 +227,7 @@ export default defineConfig(async ({ mode }) => ({
           name: 'deno-alone',
           ...patience,
           setupFiles,
-          include: namesFiles ? [] : [...aloneElsewhere, 'test/deno/**/*.test.ts'],
+          include: namesFiles ? [] : [...aloneElsewhere, ...measuringDenoTests],
           globalSetup,
         },
       },

@@ -3,6 +3,7 @@ import { afterAll, describe, expect, inject, it } from 'vitest';
 import type { ProbedSandbox } from '../../adapters/sandbox/sandbox.ts';
 import { workerSandbox } from '../../adapters/sandbox/worker.ts';
 import { fromData } from '../../src/base/errors.ts';
+import { budget } from '../fixtures/budget.ts';
 import { describeHandles } from '../fixtures/sandbox/handle-sandbox.ts';
 import { describeProgramSandbox } from '../fixtures/sandbox/program-sandbox.ts';
 import { describeSandbox } from '../fixtures/sandbox/sandbox.ts';
@@ -41,7 +42,7 @@ describe('workerSandbox in a page', () => {
 
 describe('programs of workerSandbox in a page', () => {
   describeProgramSandbox(workerSandbox(), url);
-  describeHandles(workerSandbox(), 1_000);
+  describeHandles(workerSandbox(), budget({ short: 250, long: 1_000 }));
 });
 
 describe('workerSandbox in a worker', () => {

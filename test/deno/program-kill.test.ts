@@ -1,8 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, inject, it } from 'vitest';
+import { budget } from '../fixtures/budget.ts';
 import { freshPath } from './deno-kv-fixture.ts';
 
 const worker = new URL('../fixtures/processes/program-process-worker.ts', import.meta.url).pathname;
 const names = ['ada', 'bob', 'cy'];
+/** Between one commit and the next beside which a process is killed: others each time. */
+const step = budget({ short: 4, long: 1 });
 
 /** What a process printed: the result of the program, or that the run had ended before. */
 interface Printed {
@@ -40,7 +43,7 @@ describe('a program whose process is killed (SIGKILL)', () => {
       expect(await run(await freshFolder())).toEqual({ result: names });
       let killed = 0;
       for (const when of ['before', 'after']) {
-        for (let nth = 1;; nth++) {
+        for (let nth = 1 + inject('sampleSeed') % step;; nth += step) {
           const where = `killed ${when} commit ${nth}`;
           const folder = await freshFolder();
           const whole = await run(folder, { PROGRAM_DEATH: `${when} ${nth}` });
@@ -63,7 +66,7 @@ describe('a program whose process is killed (SIGKILL)', () => {
           }
         }
       }
-      expect(killed).toBeGreaterThan(8);
+      expect(killed).toBeGreaterThan(8 / step);
     },
     240_000,
   );

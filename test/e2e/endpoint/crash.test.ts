@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { UIMessageChunk } from '../../../src/index.ts';
+import { share } from '../../fixtures/budget.ts';
 import {
   type DatabaseKind,
   databases,
@@ -145,7 +146,7 @@ async function crashEverywhere(when: 'before' | 'after'): Promise<Fate[]> {
   throw new Error('Every run crashed');
 }
 
-for (const kind of databases) {
+for (const kind of share(databases, 2)) {
   describe.skipIf(!isInstalled(kind))(
     `a run over ${kind} whose process is killed at a commit, when it is asked for again`,
     () => {

@@ -1,54 +1,22 @@
-import { join } from 'node:path';
 import type { Page } from 'playwright';
-import { createServer, type ViteDevServer } from 'vite';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createIssuer } from '../../../adapters/transport/issuer.ts';
-import { developmentAudience } from '../../../demo/development/development-issuer.ts';
-import { developmentIssuerPlugin } from '../../../demo/development/issuer-plugin.ts';
-import type { EndpointProcess } from '../../tools/servers/endpoint.ts';
-import { startTrustingEndpoint } from '../../tools/servers/endpoint-page.ts';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { chooseEndpoint, type Served, serveWithEndpoint } from '../../tools/servers/endpoint-page.ts';
 import { send, usePlayground } from '../../tools/browsers/playground.ts';
 
-const root = join(import.meta.dirname, '../../..');
 const { open, shoot } = usePlayground();
-let server: ViteDevServer;
-let endpoint: EndpointProcess;
+let served: Served;
 
-beforeAll(async () => {
-  const issuer = await createIssuer({
-    iss: 'https://issuer.localhost',
-    audience: developmentAudience,
-    deployment: true,
-  });
-  server = await createServer({
-    configFile: join(root, 'vite.config.ts'),
-    cacheDir: join(root, 'node_modules/.cache/vite-endpoint-page'),
-    logLevel: 'error',
-    plugins: [developmentIssuerPlugin(issuer)],
-    server: { port: 0 },
-  });
-  await server.listen();
-  endpoint = await startTrustingEndpoint(issuer, origin());
-});
-
-afterAll(async () => {
-  await endpoint.stop();
-  await server.close();
-});
+beforeAll(async () => void (served = await serveWithEndpoint(inject('playgroundFolder'))));
+afterAll(() => served.stop());
 
 function origin(): string {
-  return new URL(server.resolvedUrls?.local[0] ?? '').origin;
+  return new URL(served.playground).origin;
 }
 
 /** Opens the playground and chooses the endpoint. */
 async function openAtEndpoint(): Promise<{ page: Page; problems: string[] }> {
   const { page, problems } = await open({ dark: true, url: origin() });
-  await page.getByTestId('model-badge').click();
-  await page.getByTestId('settings-pinnace').check();
-  await page.getByTestId('settings-url').fill(endpoint.url);
-  await shoot(page, 'endpoint-settings');
-  await page.getByTestId('settings-save').click();
-  await page.getByTestId('settings-dialog').waitFor({ state: 'detached' });
+  await chooseEndpoint(page, served.endpoint);
   return { page, problems };
 }
 
@@ -66,14 +34,14 @@ async function certify(
 describe('the playground at an endpoint', () => {
   it('asks the endpoint with signed requests and shows its tool calls', async () => {
     const { page, problems } = await openAtEndpoint();
-    expect(await page.getByTestId('model-badge').textContent()).toContain(new URL(endpoint.url).host);
+    expect(await page.getByTestId('model-badge').textContent()).toContain(new URL(served.endpoint).host);
     await send(page, 'What is 6 * 7?');
     await page.locator('[data-testid=tool-card][data-tool=calculator][data-state=result]').waitFor();
     await page.getByTestId('answer-footer').waitFor();
     const answer = page.locator('[data-testid=message][data-role=assistant]').last();
     expect(await answer.textContent()).toContain('42');
     await shoot(page, 'endpoint-answer');
-    expect(endpoint.output()).toContain('navigator');
+    expect(served.process.output()).toContain('navigator');
     await page.getByTestId('inspect').last().click();
     await page.locator('[data-testid=run-view][data-live=false] [data-testid=span-row][data-name="tool.call"]')
       .waitFor();

@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { share } from '../../fixtures/budget.ts';
 import {
   type DatabaseKind,
   isInstalled,
@@ -97,7 +98,7 @@ const crowds: readonly (readonly [count: number, kind: DatabaseKind])[] = [
   [4, 'PostgreSQL'],
 ];
 
-describe.each(crowds.filter(([, kind]) => isInstalled(kind)))('%i processes on one %s', (count, kind) => {
+describe.each(share(crowds.filter(([, kind]) => isInstalled(kind)), 2))('%i processes on one %s', (count, kind) => {
   beforeEach(() => open(kind));
   afterEach(close);
 

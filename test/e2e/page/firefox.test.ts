@@ -105,7 +105,8 @@ describe.skipIf(skipped)(`the built playground in ${where}`, { retry: 1 }, () =>
     await page.context().close();
   });
 
-  it('leads through the nine runs of the tour', async () => {
+  // In each run Chromium takes the tour and fits a phone.
+  it.runIf(inject('isLong'))('leads through the nine runs of the tour', async () => {
     const { page, problems } = await open();
     await page.getByTestId('open-tour').click();
     for (const [title, said] of happened) {
@@ -196,7 +197,7 @@ describe.skipIf(skipped)(`the built playground in ${where}`, { retry: 1 }, () =>
     await context.close();
   });
 
-  it('fits a phone, in the dark, and names the host of a model that is connected', async () => {
+  it.runIf(inject('isLong'))('fits a phone, in the dark, and names the host of a model that is connected', async () => {
     const faults = await startFaultServer();
     const { page, problems } = await open({ width: 360, height: 740, dark: true });
     await connectModel(page, faults.url);

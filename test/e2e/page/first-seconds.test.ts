@@ -44,12 +44,8 @@ describe('the first ten seconds', () => {
     ] as const,
   )('run message %i at one click', async (at, shows) => {
     const { page, problems } = await open();
-    const startedAt = await page.evaluate(() => performance.now());
     await page.getByTestId('suggestion').nth(at).click();
     await page.locator('[data-testid=message][data-role=assistant]').locator('p, [data-testid]').first().waitFor();
-    console.log(
-      `message ${at}: first answer after ${(await page.evaluate(() => performance.now()) - startedAt).toFixed(0)} ms`,
-    );
     await page.locator(shows).first().waitFor();
     expect(problems).toEqual([]);
   });

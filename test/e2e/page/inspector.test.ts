@@ -97,7 +97,7 @@ describe('the run inspector in the built playground', () => {
     expect(problems).toEqual([]);
   });
 
-  it('stays smooth with a run of 2,000 events, by keyboard alone', async () => {
+  it('draws few rows of a run of 2,000 events, and is used by keyboard alone', async () => {
     const { page, problems } = await open();
     await page.getByTestId('open-runs').click();
     const record = recordOf(longRun(900));
@@ -110,19 +110,18 @@ describe('the run inspector in the built playground', () => {
     await list.focus();
     await page.keyboard.press('End');
     await page.locator('[data-testid=span-row][aria-selected=true]').getByText('tool_899').waitFor();
-    /** The longest time without a frame while the list is scrolled from end to end. */
-    const longest = await list.evaluate(async (element) => {
-      let [worst, last] = [0, performance.now()];
+    /** The most rows that are in the page while the list is scrolled from end to end. */
+    const most = await list.evaluate(async (element) => {
+      let most = 0;
       for (let step = 0; step <= 40; step++) {
         element.scrollTop = element.scrollHeight * (step % 2 === 0 ? step / 40 : 1 - step / 40);
         await new Promise(requestAnimationFrame);
-        worst = Math.max(worst, performance.now() - last);
-        last = performance.now();
+        most = Math.max(most, element.querySelectorAll('[data-testid=span-row]').length);
       }
-      return worst;
+      return most;
     });
-    console.log(`2,000 events: the longest frame while scrolling took ${longest.toFixed(0)} ms`);
-    expect(longest).toBeLessThan(1000); // of a machine that does much besides; it is some 20 ms otherwise
+    expect(most).toBeGreaterThan(5);
+    expect(most).toBeLessThan(80);
     const map = await page.getByTestId('overview').boundingBox();
     if (!map) throw new Error('There is no overview');
     const draw = async (from: number, to: number): Promise<void> => {

@@ -39,7 +39,12 @@ export async function takeStop(page: Page): Promise<readonly [title: string, sai
   const title = await titleOf(page);
   await page.getByTestId('tour-start').click();
   await acts[title]?.(page);
-  await page.locator('[data-testid=tour-say][data-progress=done]').waitFor({ timeout: 60_000 });
+  await page.locator('[data-testid=tour-say][data-progress=done]').waitFor({ timeout: 60_000 }).catch(async (error) => {
+    const shown = await Promise.all(
+      ['tour-say', 'plan'].map((id) => page.getByTestId(id).last().innerText().catch(String)),
+    );
+    throw new Error(`The stop “${title}” is not done; the page says: ${shown.join(' | ')}`, { cause: error });
+  });
   return [title, await page.getByTestId('tour-say').textContent() ?? ''];
 }
 

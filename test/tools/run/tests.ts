@@ -38,7 +38,7 @@ if (args.length > 0) {
 } else {
   totals.clear();
   const jobs = projects.map((name) => ({ name, command: commandOf(name) }));
-  const results = await repeatFailed(await runJobs(jobs, 2), { totals, commandOf });
+  const results = await repeatFailed(await runJobs(jobs, 3), { totals, commandOf }); // there is always one that waits
   totals.storeEnds(results);
   reportFailures(projects, totals);
   reportJobs(results);

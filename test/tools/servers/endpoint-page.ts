@@ -22,7 +22,7 @@ export interface Served extends Omit<Whereabouts, 'servers'> {
 }
 
 /** Starts an endpoint that takes signed requests of this issuer's clients, and pages of this origin. */
-export async function startTrustingEndpoint(issuer: CertificateIssuer, origin: string): Promise<EndpointProcess> {
+async function startTrustingEndpoint(issuer: CertificateIssuer, origin: string): Promise<EndpointProcess> {
   const address = `127.0.0.1:${await freePort()}`; // chosen before it serves, because the endpoint needs its own address
   return await startEndpoint({
     env: {

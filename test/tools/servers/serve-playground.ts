@@ -18,7 +18,7 @@ const configFile = join(root, 'vite.config.ts');
 const outDir = join(root, 'node_modules/.cache/playground');
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  await build({ configFile, logLevel: 'warn', build: { outDir } });
+  await build({ configFile, logLevel: 'warn', build: { outDir, sourcemap: false } });
   const server = await preview({ configFile, preview: { port: 0 }, build: { outDir } });
   project.provide('playgroundFolder', outDir);
   project.provide('playground', server.resolvedUrls?.local[0] ?? '');
