@@ -15,7 +15,7 @@ import { slowness, threadMs } from '../tools/thread-time.ts';
 import { budget, runs } from '../fixtures/budget.ts';
 import { failedSeeds } from '../fixtures/failed-seeds.ts';
 
-const total = budget({ short: 10_000, long: 100_000 });
+const total = budget({ short: 5_000, long: 100_000 });
 /** So many at a time meet in the handler. */
 const atOnce = 20;
 /** Then a fresh endpoint takes over, so that the runs on record do not fill the memory. */

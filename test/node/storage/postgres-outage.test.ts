@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ConnectPostgres, notePooler, openClient } from '../../../adapters/storage/postgres-client.ts';
 import { postgresStorage } from '../../../adapters/storage/postgres.ts';
 import type { Change } from '../../../src/contracts/index.ts';
 import { type HostedRuntime, localPrincipal, PinnaceError } from '../../../src/index.ts';
 import { createTestClock, watchableStorageContract } from '../../contracts/storage.ts';
-import { budget } from '../../fixtures/budget.ts';
+import { share } from '../../fixtures/budget.ts';
 import { says, scriptedModel, streamOf } from '../../fixtures/model.ts';
 import { runRequest, testRuntime } from '../../fixtures/runtime.ts';
 import { hasPooler, type Pooler, startPooler } from '../../tools/servers/pooler-server.ts';
@@ -18,9 +18,8 @@ import {
 
 const me = localPrincipal();
 const words = Array.from({ length: 20 }, (_, at) => `word-${at} `);
-/** After how many words the server ends: any number, or every fourth. */
-const stride = budget({ short: 4, long: 1 });
-const breaks = words.map((_, at) => at).filter((at) => at % stride === inject('sampleSeed') % stride);
+/** After how many words the server ends. */
+const breaks = share(words.map((_, at) => at), 10);
 let server: PostgresServer;
 let tables = 0;
 
@@ -215,7 +214,7 @@ describe.skipIf(postgresPrograms === undefined || !hasPooler)('postgresStorage b
     }
   });
 
-  it.each(watchableStorageContract)('keeps the contract in transaction mode: $name', async ({ run }) => {
+  it.each(share(watchableStorageContract, 3))('keeps the contract in transaction mode: $name', async ({ run }) => {
     const clock = createTestClock();
     const storages: { close(): Promise<void> }[] = [];
     const openFresh = () => {

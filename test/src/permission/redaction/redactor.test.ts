@@ -71,6 +71,12 @@ describe('createRedactor', () => {
     expect(text(forms.join(' '))).toBe(forms.map(() => '[secret a]').join(' '));
   });
 
+  it('takes out a text that is the shortest secret and nothing else', async () => {
+    const shortest = createRedactor([{ id: 'a', value: 'abcdefgh' }]);
+    expect([shortest.text('abcdefgh'), shortest.text('abcdefg')]).toEqual(['[secret a]', 'abcdefg']);
+    expect(await through(shortest.stream(), ['abcdefgh'])).toBe('[secret a]');
+  });
+
   it('says which secret it was', () => {
     const [first, second] = cases.secrets;
     expect(redactor.text(`a ${first} b ${second}${first} c`)).toBe('a [secret s0] b [secret s1][secret s0] c');

@@ -135,6 +135,14 @@ function contradictsItself(own: RegExp, text: string): boolean {
 }
 
 describe('createMatcher', () => {
+  it('takes the last character before the pairs for one', () => {
+    expect([matches('^\uffffb$', '\uffffb'), matches('^.b$', '\uffffb'), matches('^.b$', '😀b')]).toEqual([
+      true,
+      true,
+      true,
+    ]);
+  });
+
   it("answers as the platform's own expressions do with the flag u", () => {
     fc.assert(
       fc.property(patterns, fc.array(texts, { minLength: 1, maxLength: 8 }), (pattern, many) => {

@@ -29,7 +29,7 @@ describe('a run against streamText of the AI SDK, whatever the model says', () =
         const expected = rewrite(normalize(theirs), { conversation, names });
         expect(withOutputsSorted(normalize(ours))).toEqual(withOutputsSorted(expected));
       }),
-      { numRuns: budget({ short: 200, long: 2_000 }) },
+      { numRuns: budget({ short: 80, long: 2_000 }) },
     );
   });
 });
