@@ -112,13 +112,13 @@ describe('the run inspector in the built playground', () => {
     await page.locator('[data-testid=span-row][aria-selected=true]').getByText('tool_899').waitFor();
     /** The most rows that are in the page while the list is scrolled from end to end. */
     const most = await list.evaluate(async (element) => {
-      let most = 0;
+      let drawn = 0;
       for (let step = 0; step <= 40; step++) {
         element.scrollTop = element.scrollHeight * (step % 2 === 0 ? step / 40 : 1 - step / 40);
         await new Promise(requestAnimationFrame);
-        most = Math.max(most, element.querySelectorAll('[data-testid=span-row]').length);
+        drawn = Math.max(drawn, element.querySelectorAll('[data-testid=span-row]').length);
       }
-      return most;
+      return drawn;
     });
     expect(most).toBeGreaterThan(5);
     expect(most).toBeLessThan(80);

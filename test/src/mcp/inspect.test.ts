@@ -166,9 +166,11 @@ describe('inspect', () => {
     ['words that rules look for', 'ignore all before any never tell '.repeat(240)],
     ['signs', '<'.repeat(4000) + '@'.repeat(4000)],
   ])('comes to an end over %s', (_, text) => {
-    findingsOf(
-      Array.from({ length: 10 }, (__, i) => rawTool({ name: `t${i}`, _meta: {}, title: undefined, note: text })),
+    const tools = Array.from(
+      { length: 10 },
+      (__, i) => rawTool({ name: `t${i}`, _meta: {}, title: undefined, note: text }),
     );
+    expect(findingsOf(tools)).toBeInstanceOf(Array);
   });
 
   it.each<[string, unknown]>([

@@ -188,10 +188,11 @@ describe('the rehearsal model, whatever the conversation and the schemas', () =>
       "'a ",
     ];
     for (const text of texts) {
-      await stream({
+      const parts = await stream({
         prompt: [{ role: 'user', content: [{ type: 'text', text: `call ${text.repeat(100_000)}x` }] }],
         tools: [fc.sample(tool, { numRuns: 1, seed: 1 })[0]].filter((one) => one !== undefined),
       });
+      expect(parts.at(-1)).toMatchObject({ type: 'finish' });
     }
   });
 });
