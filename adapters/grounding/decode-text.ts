@@ -17,6 +17,19 @@ export interface DecodeOptions {
  * @throws PinnaceError `invalid_argument` with the reason `no_text` for what is no text.
  */
 export function decodeText(bytes: Uint8Array<ArrayBuffer>, { type }: DecodeOptions = {}): string {
+  return decode(withoutPadding(bytes), type);
+}
+
+/** A file that was cut off by a crash may end with zeros. */
+function withoutPadding(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  let end = bytes.length;
+  while (end > 0 && bytes[end - 1] === 0) end--;
+  return end === 0 || bytes.length - end < 4 || bytes.subarray(0, end).includes(0) ? bytes : bytes.subarray(0, end);
+}
+
+function decode(bytes: Uint8Array<ArrayBuffer>, type: string | undefined): string {
+  const order = [...bytes.subarray(0, 4)].join(' ');
+  if (order === '255 254 0 0' || order === '0 0 254 255') return decodeUtf32(bytes, order.startsWith('255'));
   const wide = wideEncodingOf(bytes);
   if (wide) return new TextDecoder(wide).decode(bytes);
   if (bytes.subarray(0, 8_000).includes(0)) throw noText();
@@ -26,6 +39,17 @@ export function decodeText(bytes: Uint8Array<ArrayBuffer>, { type }: DecodeOptio
   } catch {
     return decodeBroken(bytes, type);
   }
+}
+
+/** UTF-32 with its mark, which no platform decodes. */
+function decodeUtf32({ buffer, byteOffset, byteLength }: Uint8Array<ArrayBuffer>, isLittle: boolean): string {
+  const view = new DataView(buffer, byteOffset, byteLength & ~3);
+  const texts: string[] = [];
+  for (let at = 4; at < view.byteLength; at += 4) {
+    const code = view.getUint32(at, isLittle);
+    texts.push(code <= 0x10ffff ? String.fromCodePoint(code) : '\ufffd');
+  }
+  return texts.join('').toWellFormed();
 }
 
 /** A few broken bytes among the letters of UTF-8 do not make it another encoding. */

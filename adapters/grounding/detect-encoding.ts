@@ -9,15 +9,16 @@ const fewest = 8;
 const letters: readonly (readonly [encoding: string, isLatin: boolean, frequent: string])[] = [
   ['windows-1252', true, 'äöüßéèàçñâêîôûëïùœåøæáíóúãõìò'],
   ['windows-1250', true, 'ąćęłńóśźżáčďéěíňřšťúůžőűäöüß'],
+  ['iso-8859-2', true, 'ąćęłńóśźżáčďéěíňřšťúůžőűäöüß'],
   ['windows-1254', true, 'çğıöşüâîİ'],
   ['macintosh', true, 'äöüßéèàçñâêîôûëïùœåøæáíóúãõìò'],
   ['windows-1251', false, 'оеаинтсрвлкмдпуі'],
   ['koi8-r', false, 'оеаинтсрвлкмдпу'],
+  ['iso-8859-5', false, 'оеаинтсрвлкмдпуі'],
   ['ibm866', false, 'оеаинтсрвлкмдпу'],
   ['windows-1253', false, 'αοιετσνηυρπκμλάέήίόύώς'],
   ['windows-1255', false, 'יוהלארמתשנב'],
   ['windows-1256', false, 'اليمونرتبةعدسف'],
-  ['windows-874', false, 'านรอกเงมยลวดทสตะปบคห่้ัี์ิ'],
 ];
 
 const signs = new Set('“”‘’„‚–—…€§°©®«»•·\u00a0№');
@@ -28,6 +29,7 @@ export function detectEncoding(bytes: Uint8Array<ArrayBuffer>): string {
   const high = sample.reduce((count, byte) => count + (byte > 127 ? 1 : 0), 0);
   if (high === 0) return isJis(sample) ? 'iso-2022-jp' : 'windows-1252';
   if (high < fewest) return 'windows-1252';
+  if (isThai(sample)) return 'windows-874'; // its bytes are also those of pairs
   const pairs = pairEncodingOf(sample);
   if (pairs !== undefined) return pairs;
   let [best, most] = ['windows-1252', 0];
@@ -37,6 +39,18 @@ export function detectEncoding(bytes: Uint8Array<ArrayBuffer>): string {
   }
   return best;
 }
+
+/** Mostly frequent letters beyond ASCII, and each mark of Thai behind a letter. */
+function isThai(sample: Uint8Array<ArrayBuffer>): boolean {
+  const text = decoded(sample, 'windows-874').replace(/\p{ASCII}+/gu, ' ');
+  if (/[\ufffd\u0080-\u009f]|(?<![\u0e01-\u0e2e\u0e31-\u0e4e])[\u0e31\u0e34-\u0e3a\u0e47-\u0e4e]/.test(text)) {
+    return false;
+  }
+  const all = Array.from(text.replaceAll(' ', ''));
+  return all.filter((letter) => thai.includes(letter)).length > all.length * 0.6;
+}
+
+const thai = 'านรอกเงมยลวดทสตะปบคห่้ัี์ิ';
 
 /** ISO-2022-JP changes its sets by escapes (RFC 1468). */
 function isJis(sample: Uint8Array): boolean {

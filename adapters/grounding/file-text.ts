@@ -1,6 +1,7 @@
 /** The text of a file, whatever it is: what `ingest` reads under the file's own name. */
 
 import { checkNames, optional } from '../../src/base/check-options.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
 import { loadOnce } from '../../src/base/load-once.ts';
 import { decodeText } from './decode-text.ts';
 import type { SkippedPart } from './office/markdown.ts';
@@ -40,7 +41,14 @@ export async function fileText(
   if (start.includes('%PDF-') && !start.startsWith('PK')) {
     return await (await loadPdf()).pdfText(file, { signal, onSkipped });
   }
+  if (start.startsWith('{\\rtf')) throw richText();
   const isOffice = start.startsWith('PK\u0003\u0004') || start.startsWith('\u00d0\u00cf\u0011\u00e0');
   if (isOffice) return await (await loadOffice()).officeText(file, { signal, onSkipped });
   return decodeText(file, { type });
+}
+
+function richText(): PinnaceError {
+  return new PinnaceError('invalid_argument', 'Cannot read the file: it is RTF; save it as .docx or as plain text', {
+    details: { reason: 'unsupported_type' },
+  });
 }

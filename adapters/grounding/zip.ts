@@ -22,7 +22,7 @@ export interface ZipEntry {
 export async function openZip(archive: Uint8Array<ArrayBuffer>): Promise<ZipEntry[]> {
   if (archive.length < 22) throw malformed('it is no ZIP archive');
   try {
-    const { entries } = await unzipRaw(archive);
+    const { entries } = await unzipRaw(withoutTrail(archive));
     return entries.map((entry) => ({
       path: entry.name.replaceAll('\\', '/'),
       size: entry.size,
@@ -32,6 +32,20 @@ export async function openZip(archive: Uint8Array<ArrayBuffer>): Promise<ZipEntr
     throw malformed('it is no ZIP archive, or its directory is damaged', cause);
   }
 }
+
+/** Returns the archive without what some programs and transfers leave behind its end, which other readers ignore. */
+function withoutTrail(archive: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  const view = new DataView(archive.buffer, archive.byteOffset, archive.byteLength);
+  for (let at = archive.length - 22, least = Math.max(0, at - longestTrail); at >= least; at--) {
+    if (view.getUint32(at, true) !== endOfDirectory) continue;
+    const end = at + 22 + view.getUint16(at + 20, true); // with its comment
+    return end < archive.length ? archive.subarray(0, end) : archive;
+  }
+  return archive;
+}
+
+const endOfDirectory = 0x06054b50;
+const longestTrail = 131_072;
 
 /** Unpacks as it is read: what is longer than it says ends there. */
 async function unpack(entry: PackedEntry): Promise<Uint8Array<ArrayBuffer>> {

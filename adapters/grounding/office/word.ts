@@ -7,7 +7,7 @@ import type { OfficePackage } from './package.ts';
 import type { Attributes, XmlHandler } from './xml.ts';
 
 /** Shown a second time elsewhere, or removed by a tracked change. */
-const unread = new Set(['Fallback', 'moveFrom', 'instrText', 'delText']);
+const unread = new Set(['Fallback', 'moveFrom', 'instrText', 'delText', 'rt']); // `rt` says how its base is read
 
 /** What the styles of paragraphs say, by their ids. */
 interface Styles {

@@ -9,7 +9,8 @@ import { type Attributes, invalidDocument, type XmlHandler } from './xml.ts';
 interface Shared {
   /** The texts that cells refer to; `undefined` without the part that has them. */
   readonly texts: readonly string[] | undefined;
-  readonly isDate: (style: number) => boolean;
+  /** What the numbers of a style are, where they are no numbers to a reader. */
+  readonly timeOf: (style: number) => Time | undefined;
   readonly from1904: boolean;
 }
 
@@ -25,7 +26,7 @@ export async function readWorkbook(office: OfficePackage, markdown: Markdown, wo
     },
   });
   const texts = await readTexts(office, pathOf('sharedStrings', 'xl/sharedStrings.xml'));
-  const shared = { texts, isDate: await dateFormats(office, pathOf('styles', 'xl/styles.xml')), from1904 };
+  const shared = { texts, timeOf: await timeFormats(office, pathOf('styles', 'xl/styles.xml')), from1904 };
   for (const [path, name] of sheets) {
     await office.read(path, sheetHandler(shared, startSheet(markdown, name), markdown));
   }
@@ -104,14 +105,16 @@ function columnOf(reference: string | undefined): number | undefined {
   return column < mostColumns ? column : undefined;
 }
 
-function textOf({ type, style, value }: Cell, { texts, isDate, from1904 }: Shared): string {
+function textOf({ type, style, value }: Cell, { texts, timeOf, from1904 }: Shared): string {
   if (type === 's') {
     if (!texts) throw invalidDocument('its cells refer to texts that are not in it');
     return unescaped(texts[Number(value)] ?? '');
   }
   if (type === 'b') return value === '1' ? 'true' : 'false';
   if (type !== 'n' || value === '') return unescaped(value);
-  return (isDate(style) ? dateText(Number(value), from1904) : undefined) ?? shownNumber(value);
+  const time = timeOf(style);
+  if (time === 'duration') return durationText(Number(value)) ?? shownNumber(value);
+  return (time === 'date' ? dateText(Number(value), from1904) : undefined) ?? shownNumber(value);
 }
 
 /** Characters that XML cannot hold are written as `_x000D_` (ISO/IEC 29500, ST_Xstring). */
@@ -129,8 +132,10 @@ function shownNumber(value: string): string {
 
 const dayMs = 86_400_000;
 
-/** Reads the styles. Returns whether the numbers of a style are dates. */
-async function dateFormats(office: OfficePackage, path: string): Promise<(style: number) => boolean> {
+type Time = 'date' | 'duration';
+
+/** Reads the styles. Returns whether the numbers of a style are dates or durations. */
+async function timeFormats(office: OfficePackage, path: string): Promise<Shared['timeOf']> {
   const custom = new Map<number, string>();
   const formats: number[] = [];
   let isInCells = false;
@@ -146,7 +151,9 @@ async function dateFormats(office: OfficePackage, path: string): Promise<(style:
   });
   return (style) => {
     const id = formats[style] ?? 0;
-    return isDateId(id) || isDateCode(custom.get(id) ?? '');
+    const code = custom.get(id) ?? '';
+    if (id === 46 || isDurationCode(code)) return 'duration';
+    return isDateId(id) || isDateCode(code) ? 'date' : undefined;
   };
 }
 
@@ -158,6 +165,20 @@ function isDateId(id: number): boolean {
 /** Quoted text, escaped characters and colors in brackets say nothing; `[h]` is a time. */
 function isDateCode(code: string): boolean {
   return /[dmyhs]/i.test(code.replaceAll(/"[^"]*"|\\.|\[(?![hms]+\])[^\]]*\]/gi, '')) && !/^general$/i.test(code);
+}
+
+/** Hours, minutes or seconds in brackets count on beyond a day. */
+function isDurationCode(code: string): boolean {
+  return /\[(?:h+|m+|s+)\]/i.test(code.replaceAll(/"[^"]*"|\\./g, ''));
+}
+
+/** Returns the hours, minutes and seconds of a number of days. */
+function durationText(days: number): string | undefined {
+  const seconds = Math.round(Math.abs(days) * 86_400);
+  if (!Number.isSafeInteger(seconds)) return undefined;
+  const [hours, minutes, rest] = [seconds / 3600, (seconds / 60) % 60, seconds % 60].map(Math.floor);
+  const digits = (count = 0): string => String(count).padStart(2, '0');
+  return `${days < 0 ? '-' : ''}${hours}:${digits(minutes)}${rest === 0 ? '' : `:${digits(rest)}`}`;
 }
 
 /** Returns the day, and the time where there is one; only the time for a number below one. `undefined` for what is no date. */

@@ -30,6 +30,7 @@ export async function htmlText(
   // An end that is implied is one too: `</p>` by the next `<p>`, all by the end of the file.
   const parser = new Parser({
     onopentagname: (name) => page.open(name),
+    onattribute: (name, value) => page.attribute(name, value),
     onclosetag: (name) => page.close(name),
     ontext: (text) => page.add(text),
   }, { recognizeSelfClosing: /^\s*<\?xml/.test(html) });
@@ -42,7 +43,9 @@ export async function htmlText(
 }
 
 /** Elements whose content is no text of the page. */
-const unread = new Set(['script', 'style', 'template', 'noscript', 'svg', 'math', 'iframe', 'object', 'title']);
+const unread = new Set(
+  'script style template noscript svg math iframe object title rt rp rtc'.split(' '), // `rt` says how its base is read
+);
 /** Elements that end what is unread around them: a page that never closes its `<svg>` still has a text. */
 const ends = new Set(['body', 'p', 'div', 'table', 'ul', 'ol', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'pre']);
 const foreign = new Set(['svg', 'math']);
@@ -52,6 +55,8 @@ const paragraphs = new Set(
 );
 const lines = new Set(['br', 'caption', 'dt', 'dd', 'li', 'option', 'tr']);
 const cells = new Set(['td', 'th']);
+/** A space of preformatted text, until all others are counted. No text has it. */
+const keptSpace = '\u0001';
 const mostLevels = 10_000;
 const longestTitle = 500;
 
@@ -67,7 +72,9 @@ class PageText {
   #cells = 0;
   /** Whether the row that is open has a cell. */
   #isInRow = false;
-  /** How many `pre` are open: their lines stay. */
+  /** The element that was opened last. */
+  #tag = '';
+  /** How many `pre` are open: their lines and spaces stay. */
   #plain = 0;
   /** Ends of lines that are written before what comes next. */
   #lineEnds = 0;
@@ -83,10 +90,16 @@ class PageText {
       this.#unread.depth++;
       return;
     }
+    this.#tag = name;
     if (name === 'pre') this.#plain++;
     if (unread.has(name)) this.#unread = { name, depth: 1 };
     else if (cells.has(name)) this.#openCell();
     else this.#break(name);
+  }
+
+  /** What a picture shows is a text of the page. */
+  attribute(name: string, value: string): void {
+    if (name === 'alt' && this.#tag === 'img' && !this.#unread && value.trim() !== '') this.add(` ${value} `);
   }
 
   close(name: string): void {
@@ -106,14 +119,14 @@ class PageText {
     if (this.#unread?.name === 'title' && !this.#hasTitle) this.#title += text.slice(0, longestTitle);
     if (this.#unread) return;
     this.#budget.take(text.length);
-    const words = text.replace(this.#plain > 0 ? /[^\S\n]+/g : /\s+/g, ' ');
+    const words = this.#plain > 0 ? text.replace(/\r\n?/g, '\n').replaceAll(' ', keptSpace) : text.replace(/\s+/g, ' ');
     if (words.trim() !== '') this.#endLines();
     this.#parts.push(words);
   }
 
   result(): HtmlText {
     if (this.#isInRow) this.#parts.push(' |');
-    const text = this.#parts.join('').replace(/ {2,}/g, ' ').replace(/ ?\n ?/g, '\n');
+    const text = this.#parts.join('').replace(/ {2,}/g, ' ').replace(/ ?\n ?/g, '\n').replaceAll(keptSpace, ' ');
     return { title: this.#title.replace(/\s+/g, ' ').trim().slice(0, longestTitle).toWellFormed(), text };
   }
 

@@ -27,8 +27,20 @@ export async function readJsonLines(text: string, options: ReadOptions): Promise
 
 /** Returns a piece for each member of a list, of any other JSON those of its text. */
 export async function readJson(text: string, options: ReadOptions): Promise<Piece[]> {
-  const data = parseRepairedJson(text, { numbers: 'as-written' });
+  let data: unknown;
+  try {
+    data = parseRepairedJson(text, { numbers: 'as-written' });
+  } catch (error) {
+    if (isJsonLines(text)) return await readJsonLines(text, options); // under the name of JSON, as databases export it
+    throw error;
+  }
   return Array.isArray(data) ? await piecesOfAll(data, options) : piecesOfText(data, options);
+}
+
+/** Whether each of the first lines is an object of its own. */
+function isJsonLines(text: string): boolean {
+  const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/, 20).filter((line) => line.trim() !== '');
+  return lines.length > 1 && lines.every((line) => isRecord(recordOf(line)));
 }
 
 async function piecesOfAll(data: readonly unknown[], options: ReadOptions): Promise<Piece[]> {

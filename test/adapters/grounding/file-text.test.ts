@@ -20,6 +20,7 @@ describe('fileText', () => {
     const document = '<w:document><w:body><w:p><w:r><w:t>Berth eight</w:t></w:r></w:p></w:body></w:document>';
     expect(await fileText(await zipOf({ 'word/document.xml': document }))).toBe('Berth eight');
     expect(await fileText(bytesOf('Berth nine'))).toBe('Berth nine');
+    await expect(fileText(bytesOf('{\\rtf1\\ansi Berth ten}'))).rejects.toThrow('save it as .docx');
     await expect(fileText(new Uint8Array(2_000))).rejects.toMatchObject({ details: { reason: 'no_text' } });
   });
 });
@@ -123,6 +124,11 @@ describe('decodeText', () => {
     const units = Array.from(`${mark ? '\uFEFF' : ''}${text}`, (character) => character.charCodeAt(0));
     return Uint8Array.from(units.flatMap((unit) => little ? [unit & 255, unit >> 8] : [unit >> 8, unit & 255]));
   };
+  const utf32 = (little: boolean) => {
+    const view = new DataView(new ArrayBuffer(4 * text.length + 4));
+    Array.from(`\uFEFF${text}`, (character, at) => view.setUint32(4 * at, character.charCodeAt(0), little));
+    return new Uint8Array(view.buffer);
+  };
   const latin = Uint8Array.from(text, (character) => character.charCodeAt(0));
   const broken = (at: number) => {
     const bytes = bytesOf(text);
@@ -139,6 +145,9 @@ describe('decodeText', () => {
     ['UTF-16, big end first, without a mark', wide(false, false), text],
     ['Windows-1252', latin, text],
     ['UTF-8 with a broken byte', broken(9), text.replace('12', '\ufffd2')],
+    ['UTF-32', utf32(true), text],
+    ['UTF-32, big end first', utf32(false), text],
+    ['text behind which zeros follow', Uint8Array.from([...bytesOf(text), ...new Uint8Array(64)]), text],
     ['nothing', new Uint8Array(), ''],
   ])('reads %s', (_, bytes, expected) => {
     expect(decodeText(bytes)).toBe(expected);
@@ -161,6 +170,16 @@ describe('decodeText', () => {
       'Кран на третьем причале сейчас в ремонте.',
     ],
     ['koi8-r', '69LBziDOwSDU0sXU2MXNINDSyd7BzMUg08XK3sHTINcg0sXNz87UxS4=', 'Кран на третьем причале сейчас в ремонте.'],
+    [
+      'iso-8859-5',
+      'uuDQ3SDd0CDi4NXi7NXcIN/g2OfQ29Ug4dXZ59DhINIg4NXc3t3i1S4=',
+      'Кран на третьем причале сейчас в ремонте.',
+    ],
+    [
+      'iso-8859-2',
+      'RLx3aWcgbmEgdHJ6ZWNpbSBuYWJyemW/dSBqZXN0IHezYbZuaWUgbmFwcmF3aWFueSwgcHJvc3rqIHW/eeYgaW5ueWNoIHVyerFkemXxLg==',
+      'Dźwig na trzecim nabrzeżu jest właśnie naprawiany, proszę użyć innych urządzeń.',
+    ],
     ['ibm866', 'iuCgrSCtoCDi4KXi7KWsIK/gqOegq6Ug4aWp56DhIKIg4KWsrq3ipS4=', 'Кран на третьем причале сейчас в ремонте.'],
     [
       'windows-1253',

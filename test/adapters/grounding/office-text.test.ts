@@ -172,6 +172,14 @@ describe('officeText of workbooks', () => {
     expect(dateText(1e9, false)).toBeUndefined();
   });
 
+  it('shows durations as such, beyond a day too', async () => {
+    const styles =
+      '<styleSheet><numFmts><numFmt numFmtId="170" formatCode="[hh]:mm"/></numFmts><cellXfs><xf numFmtId="46"/><xf numFmtId="170"/></cellXfs></styleSheet>';
+    const cell = (column: string, style: number, days: number) => `<c r="${column}1" s="${style}"><v>${days}</v></c>`;
+    const row = `<row>${cell('A', 0, 2.25)}${cell('B', 1, 1.0001)}${cell('C', 1, -0.5)}</row>`;
+    expect(await workbook(row, { 'xl/styles.xml': styles })).toBe('## S\n\n| 54:00 | 24:00:09 | -12:00 |');
+  });
+
   it('has no column for a reference beyond the last, and no text for one that is not there', async () => {
     const row = '<row><c r="ZZZ1"><v>1</v></c><c r="B1" t="s"><v>99</v></c><c r="C1"><v>2</v></c></row>';
     expect(await workbook(row, { 'xl/sharedStrings.xml': '<sst><si><t>a</t></si></sst>' })).toBe(
@@ -206,6 +214,13 @@ describe('officeText of OpenDocument files', () => {
 });
 
 describe('officeText of other files', () => {
+  it('reads an archive with something behind its end, and no reading beside a word', async () => {
+    const ruby = '<w:r><w:ruby><w:rt><w:r><w:t>みなと</w:t></w:r></w:rt><w:rubyBase>';
+    const body = `<w:p>${ruby}<w:r><w:t>港</w:t></w:r></w:rubyBase></w:ruby></w:r><w:r><w:t>の船</w:t></w:r></w:p>`;
+    const file = await zipOf({ 'word/document.xml': `<w:document><w:body>${body}</w:body></w:document>` });
+    expect(await officeText(Uint8Array.from([...file, ...new Uint8Array(900)]))).toBe('港の船');
+  });
+
   it('says what to do about encrypted and older files', async () => {
     const old = Uint8Array.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1, ...Array(600).fill(0)]);
     await expect(officeText(old)).rejects.toMatchObject({

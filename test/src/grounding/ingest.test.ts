@@ -155,7 +155,9 @@ describe('ingest of what the world sends', () => {
     const { run, find, grounding } = setUp();
     const lines =
       '{"port": "Kiel ", "crane": "green"}\n\n{"port": broken\n{"port": "Kiel", "port": "twice"}\n{"port": "Lübeck"}\n';
-    await run([fileOf('a.jsonl', lines), fileOf('b.ndjson', '{"port": "Riga"}')]);
+    const exported = '{"port": "Tallinn"}\n{"port": "Turku"}\n';
+    await run([fileOf('a.jsonl', lines), fileOf('b.ndjson', '{"port": "Riga"}'), fileOf('c.json', exported)]);
+    expect(await filtered(grounding, 'port', 'eq', 'Turku')).toHaveLength(1);
     expect(await find('green')).toMatchObject({ metadata: { port: 'Kiel ', crane: 'green' } });
     expect(await filtered(grounding, 'port', 'eq', 'Kiel')).toHaveLength(1);
     for (const word of ['broken', 'twice', 'Lübeck', 'Riga']) expect(await find(word)).toBeDefined();

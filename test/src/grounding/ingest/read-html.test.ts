@@ -36,7 +36,17 @@ describe('htmlText', () => {
       'seen',
     ],
     ['pictures that are never closed', '<svg><path d="M0"><p>after the picture', 'after the picture'],
-    ['code whose lines stay', '<pre>a  = 1\n\nif x</pre><p>a\nb', 'a = 1\n\nif x\n\na b'],
+    [
+      'code whose lines and spaces stay',
+      '<pre>if x:\r\n    y  = 1\n\nz</pre><p>a\n  b',
+      'if x:\n    y  = 1\n\nz\n\na b',
+    ],
+    [
+      'readings beside its words',
+      '<p><ruby>港<rp>(</rp><rt>みなと<rp>)</rp></ruby>の<ruby>船<rt>ふね</ruby>',
+      '港の船',
+    ],
+    ['pictures that say what they show', '<p>At <img src="a.png" alt="the east pier"><img alt="">', 'At the east pier'],
     ['elements that XML closes', '<?xml version="1.0"?><html><script src="a"/><title/><p>shown</p></html>', 'shown'],
     ['signs in attributes', '<p title="a>b" data-x=\'<p>\'>shown</p>', 'shown'],
     ['ends without a start', '</td></div></tr>text</p></table>', 'text'],
