@@ -2,7 +2,7 @@
 
 import { isSameIssuer } from '../../src/base/check-url.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
-import { isRecord } from '../../src/base/is-record.ts';
+import { asRecord, isRecord } from '../../src/base/is-record.ts';
 import { readText } from '../../src/base/read-text.ts';
 import type { McpAuthPin } from '../../src/base/schema.ts';
 import { requireDestination } from '../../src/base/origins.ts';
@@ -80,7 +80,8 @@ async function readResource({ url, resourceMetadata, egress, signal }: DiscoverO
     const known = error instanceof Error ? [error, error.cause].find((one) => one instanceof PinnaceError) : undefined;
     throw known ?? unusableMetadata('it does not say where people sign in to it');
   });
-  if (!checkResourceAllowed({ requestedResource: url, configuredResource: metadata.resource })) {
+  const configuredResource = metadata.resource.replace(/\/$/, '');
+  if (!checkResourceAllowed({ requestedResource: url, configuredResource })) {
     throw unusableMetadata('its metadata is of another resource');
   }
   return metadata;
@@ -323,7 +324,7 @@ function createOAuthFetch(
         redirects: 'refuse',
         signal,
       } as const;
-      return await withoutNulls(await egress.fetch(request, terms));
+      return await completed(await egress.fetch(request, terms), body);
     } catch (error) {
       // Metadata has several places, and a page may be kept from one of them: the library then tries the next.
       if (method === 'GET' && isUnreachable(error)) throw new TypeError('unreachable', { cause: error });
@@ -332,21 +333,41 @@ function createOAuthFetch(
   };
 }
 
-/** Some servers write `null` for what they do not say, which the library refuses. What is no JSON it reads, and refuses, itself. */
-async function withoutNulls(answer: Response): Promise<Response> {
+/**
+ * Some servers write `null` for what they do not say, or leave out what says nothing here, which the library refuses. What is no JSON
+ * it reads, and refuses, itself.
+ */
+async function completed(answer: Response, sent: unknown): Promise<Response> {
   if (!answer.ok || answer.body === null) return answer;
   const text = await readText(answer.body);
   const init = { status: answer.status, headers: answer.headers };
   try {
     const data: unknown = JSON.parse(text);
     if (!isRecord(data)) return new Response(text, init);
-    return new Response(
-      JSON.stringify(Object.fromEntries(Object.entries(data).filter(([, value]) => value !== null))),
-      init,
-    );
+    const known = Object.fromEntries(Object.entries(data).filter(([, value]) => value !== null));
+    return new Response(JSON.stringify({ ...known, ...fieldsFor(known, sent) }), init);
   } catch {
     return new Response(text, init);
   }
+}
+
+/** What the library requires besides: of a token its type, of a client its addresses, of metadata what only identities need. */
+function fieldsFor(data: Readonly<Record<string, unknown>>, sent: unknown): Readonly<Record<string, unknown>> {
+  const { access_token: token, token_type: type = 'Bearer', scope, client_id: client } = data;
+  if (token !== undefined) return { token_type: type, ...(Array.isArray(scope) && { scope: scope.join(' ') }) };
+  if (client !== undefined && typeof sent === 'string') {
+    const { redirect_uris: addresses } = asRecord(JSON.parse(sent)); // our library wrote it
+    const { redirect_uris = addresses, client_secret: secret, client_id_issued_at: issued } = data;
+    return { redirect_uris, client_secret: secret || undefined, client_id_issued_at: numberOf(issued) };
+  }
+  if (data['authorization_endpoint'] === undefined) return {};
+  const { response_types_supported = ['code'], subject_types_supported = ['public'], jwks_uri = data['issuer'] } = data;
+  const { id_token_signing_alg_values_supported = ['RS256'] } = data;
+  return { response_types_supported, subject_types_supported, jwks_uri, id_token_signing_alg_values_supported };
+}
+
+function numberOf(value: unknown): number | undefined {
+  return value === undefined || Number.isNaN(Number(value)) ? undefined : Number(value);
 }
 
 function isUnreachable(error: unknown): boolean {

@@ -10,11 +10,21 @@ const lastTime = 8.64e15;
 
 /** A time as a number of milliseconds since 1970, or as ISO text with a zone. */
 export const Time = v.pipe(
-  v.union([v.number(), v.pipe(v.string(), v.isoTimestamp(aTime), v.transform(Date.parse))], aTime),
+  v.union([
+    v.number(),
+    v.pipe(v.string(), v.isoTimestamp(aTime), v.check(isOfCalendar, aTime), v.transform(Date.parse)),
+  ], aTime),
   v.integer(aTime),
   v.minValue(0, aTime),
   v.maxValue(lastTime, aTime),
 );
+
+/** `Date` takes the 30th of February for a day in March. */
+function isOfCalendar(text: string): boolean {
+  const day = text.slice(0, 10);
+  const at = Date.parse(`${day}T00:00:00Z`);
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(day);
+}
 
 const TimeZone = v.pipe(
   v.string(),

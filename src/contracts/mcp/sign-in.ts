@@ -130,8 +130,8 @@ export const McpSignInRequest = v.strictObject({
 });
 export type McpSignInRequest = v.InferOutput<typeof McpSignInRequest>;
 
-/** The query parameters with which the person came back. */
-export const McpSignInCallback = v.strictObject({
+/** The query parameters with which the person came back. Others than these are ignored (RFC 6749, 4.1.2). */
+export const McpSignInCallback = v.object({
   state: Text,
   code: v.optional(Text),
   error: v.optional(Text),

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { issuer, person, redirectUri, signInWorld, type SignInWorldOptions } from '../../fixtures/mcp/oauth-peer.ts';
+import {
+  issuer,
+  mcpOrigin,
+  person,
+  redirectUri,
+  signInWorld,
+  type SignInWorldOptions,
+} from '../../fixtures/mcp/oauth-peer.ts';
 import { lastData } from '../../fixtures/runtime.ts';
 
 const admin = person('ann', { deployment: true });
@@ -207,6 +214,35 @@ describe('a registration', () => {
       });
     },
   );
+});
+
+describe('an authorization server that is not exact', () => {
+  const registers = (client: object): SignInWorldOptions => ({
+    first: ({ url }) => url.endsWith('/register') ? Response.json(client, { status: 201 }) : undefined,
+  });
+
+  it.each<[string, SignInWorldOptions]>([
+    ['says the id of a client alone', registers({ client_id: 'registered' })],
+    [
+      'writes times as texts, and no secret as an empty one',
+      registers({ client_id: 'registered', client_id_issued_at: '1760000000', client_secret: '' }),
+    ],
+    ['leaves out what only identities need', { server: { response_types_supported: undefined } }],
+    ['protects a resource with a slash', { resource: { resource: `${mcpOrigin}/mcp/` } }],
+  ])('is read where it %s', async (_, options) => {
+    const world = await signInWorld(options);
+    await world.prepare();
+    expect(lastData(await world.run(), 'data-run')).toMatchObject({ state: 'completed' });
+  });
+
+  it('may add parameters to its answer', async () => {
+    const world = await signInWorld();
+    await world.approve();
+    const { url } = await world.runtime.mcpSignIns.start('docs', { redirectUri }, person());
+    const callback = { ...await world.oauth.consent(url), scope: 'read', session_state: 'x' };
+    await world.runtime.mcpSignIns.finish(callback, person());
+    expect(world.oauth.tokenRequests).toHaveLength(1);
+  });
 });
 
 describe('missing metadata', () => {

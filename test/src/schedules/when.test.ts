@@ -1,5 +1,6 @@
+import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { nextAfter, nextTimes, passedSince } from '../../../src/schedules/when.ts';
+import { nextAfter, nextTimes, passedSince, When } from '../../../src/schedules/when.ts';
 
 /** What a calendar of a zone shows at the times behind a start. */
 const rows: readonly (readonly [what: string, zone: string, cron: string, from: string, next: readonly string[]])[] = [
@@ -43,6 +44,14 @@ describe('the next times', () => {
   it.each(rows)('%s', (_, timeZone, cron, from, next) => {
     const times = nextTimes({ cron, timeZone }, { after: Date.parse(from), count: next.length });
     expect(times.map((at) => new Date(at).toISOString().replace(':00.000Z', 'Z'))).toEqual(next);
+  });
+
+  it.each([
+    ['2028-02-29T08:00:00Z', true],
+    ['2027-02-29T08:00:00Z', false],
+    ['2027-04-31T08:00:00+02:00', false],
+  ])('are days of a calendar: %s', (at, isOne) => {
+    expect(v.is(When, { at })).toBe(isOne);
   });
 
   it('come at intervals from their start, also before it and after a long time', () => {
