@@ -206,7 +206,8 @@ function cutBlocks(events: readonly ObservedEvent[]): readonly Draft[] {
 }
 
 function isFull({ texts, length, places }: OpenBlock, next: string): boolean {
-  return texts.length >= maxEvents || length + next.length > maxLength || places.size + eventFields.length > maxPlaces;
+  return texts.length >= maxEvents || length + next.length > maxLength ||
+    places.size() + eventFields.length > maxPlaces;
 }
 
 function draftOf({ texts, places }: OpenBlock): Draft {

@@ -53,7 +53,7 @@ export function matchesQuery(event: ObservedEvent, query: EventQuery): boolean {
 
 /** The index rows of some events: one for each of their values. */
 export interface Places {
-  readonly size: number;
+  size(): number;
   add(event: ObservedEvent): void;
   /** The ends of the rows' keys, without the number. */
   keys(): readonly Key[];
@@ -63,9 +63,7 @@ export interface Places {
 export function createPlaces(): Places {
   const values = eventFields.map((field) => ({ field, known: new Set<string>() }));
   return {
-    get size() {
-      return values.reduce((sum, { known }) => sum + known.size, 0);
-    },
+    size: () => values.reduce((sum, { known }) => sum + known.size, 0),
     add(event) {
       for (const { field, known } of values) {
         const value = fieldOf(event, field);

@@ -92,7 +92,7 @@ export function openJournal<S>(options: JournalOptions<S>): Journal<S> {
     },
     async flush() {
       const isEmpty = pending.length === 0;
-      while (schedule.running) await schedule.running;
+      for (let running = schedule.running(); running; running = schedule.running()) await running;
       // What was added may be committed by now: a commit of nothing could fail, and end a log that is complete.
       if (!lost && (isEmpty || pending.length > 0)) await schedule.run();
       if (lost) throw lost;
@@ -237,7 +237,7 @@ interface CommitSchedule {
   /** Runs the work now, unless it is running. Resolves when it has run. */
   run(): Promise<void>;
   /** The run in progress. */
-  readonly running: Promise<void> | undefined;
+  running(): Promise<void> | undefined;
 }
 
 /** What a schedule runs, and when. */
@@ -286,9 +286,7 @@ function createCommitSchedule({ work, isDue, tick, now }: CommitScheduleOptions)
   return {
     request,
     run,
-    get running() {
-      return running;
-    },
+    running: () => running,
   };
 }
 

@@ -63,7 +63,7 @@ export async function ruleOnCall(
 ): Promise<CallRuling> {
   const { tool, principal, agentId } = facts;
   const resource = { type: 'tool', id: tool.definition.id };
-  const context = guard ? contextOf({ input: checked, agentId }, guard) : { input: checked, agentId };
+  const context = guard ? new CallContext(checked, agentId, guard.facts) : { input: checked, agentId };
   const wish = { action: 'tool.call', principal, resource, context };
   const ruling = await rulingOf(authorize, guard?.hook, wish);
   if (ruling.decision === 'deny' || (ruling.decision === 'ask' && !approved)) return ruling;
@@ -74,14 +74,28 @@ export async function ruleOnCall(
   return { decision: 'allow', permit };
 }
 
-function contextOf(context: { readonly input: unknown; readonly agentId: string }, { facts }: CallGuard) {
-  let made: CallContextFacts | undefined;
-  return {
-    ...context,
-    get facts(): CallContextFacts {
-      return made ??= facts();
+/** The context of a call, with facts that are made when they are read: an own property, which copies have as well. */
+class CallContext {
+  declare readonly facts: CallContextFacts;
+  readonly input: unknown;
+  readonly agentId: string;
+  readonly #make: CallGuard['facts'];
+  #made: CallContextFacts | undefined;
+
+  /** One getter for all contexts: V8 keeps what a getter of its own refers to until a full collection. */
+  static readonly #facts = {
+    enumerable: true,
+    get(this: CallContext): CallContextFacts {
+      return this.#made ??= this.#make();
     },
   };
+
+  constructor(input: unknown, agentId: string, make: CallGuard['facts']) {
+    this.input = input;
+    this.agentId = agentId;
+    this.#make = make;
+    Object.defineProperty(this, 'facts', CallContext.#facts);
+  }
 }
 
 /** The stricter answer of the composition's hook and that of the level. */

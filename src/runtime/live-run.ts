@@ -98,7 +98,7 @@ export class LiveRun {
     this.first = first;
     this.abort = abort;
     this.#options = options;
-    const buffer = this.#buffer = createEventBuffer(first);
+    const buffer = this.#buffer = new EventBuffer(first);
     this.#readers = createReaders({ graceMs, onAbandoned: () => abort('client_gone') });
     const journal = this.#journal = openLog(options, buffer, (lostTo) => this.#leave(lostTo));
     const inbox = this.inbox = createInbox({ ...options, commit: (changes) => this.commit(changes) });
@@ -385,60 +385,65 @@ const whys = {
 /** Why a run was not continued. */
 export type NotRecovered = keyof typeof whys;
 
-/** The buffer. Readers are cursors into it: a slow one costs nothing. */
-interface EventBuffer {
-  readonly count: number;
-  /** The number of the last event that readers see. */
-  readonly visible: number;
-  push(text: string): void;
-  /** The events, those that are not visible yet as well. */
-  all(): readonly string[];
-  /** Shows the events up to this number. */
-  show(seq: number): void;
-  /** Nothing more will come. */
-  close(): void;
-  /** The visible events behind `after`, some at a time; `undefined` when there are none and none will come. */
-  read(after: number): Promise<readonly RunEvent[] | undefined>;
-}
-
 const eventsPerRead = 64;
 
-/** Creates an empty buffer of the events behind number `first`, which readers find in the storage. */
-function createEventBuffer(first = 0): EventBuffer {
-  const texts: string[] = [];
-  let visible = first;
-  let closed = false;
-  let news = Promise.withResolvers<void>();
-  const notify = (): void => {
-    news.resolve();
-    news = Promise.withResolvers<void>();
-  };
-  return {
-    get count() {
-      return texts.length;
-    },
-    get visible() {
-      return visible;
-    },
-    push: (text) => void texts.push(text),
-    all: () => texts,
-    show(seq) {
-      visible = Math.min(seq, first + texts.length);
-      notify();
-    },
-    close() {
-      closed = true;
-      notify();
-    },
-    async read(after) {
-      while (after >= visible) {
-        if (closed) return undefined;
-        await news.promise;
-      }
-      const end = Math.min(visible, after + eventsPerRead);
-      return texts.slice(after - first, end - first).map((text, i) => ({ seq: after + i + 1, text }));
-    },
-  };
+/** The events behind number `first`, which readers find in the storage. Readers are cursors into it: a slow one costs nothing. */
+class EventBuffer {
+  readonly #first: number;
+  readonly #texts: string[] = [];
+  #visible: number;
+  #isClosed = false;
+  #news = Promise.withResolvers<void>();
+
+  constructor(first = 0) {
+    this.#first = this.#visible = first;
+  }
+
+  get count(): number {
+    return this.#texts.length;
+  }
+
+  /** The number of the last event that readers see. */
+  get visible(): number {
+    return this.#visible;
+  }
+
+  push(text: string): void {
+    this.#texts.push(text);
+  }
+
+  /** The events, those that are not visible yet as well. */
+  all(): readonly string[] {
+    return this.#texts;
+  }
+
+  /** Shows the events up to this number. */
+  show(seq: number): void {
+    this.#visible = Math.min(seq, this.#first + this.#texts.length);
+    this.#notify();
+  }
+
+  /** Nothing more will come. */
+  close(): void {
+    this.#isClosed = true;
+    this.#notify();
+  }
+
+  /** The visible events behind `after`, some at a time; `undefined` when there are none and none will come. */
+  async read(after: number): Promise<readonly RunEvent[] | undefined> {
+    while (after >= this.#visible) {
+      if (this.#isClosed) return undefined;
+      await this.#news.promise;
+    }
+    const end = Math.min(this.#visible, after + eventsPerRead);
+    const texts = this.#texts.slice(after - this.#first, end - this.#first);
+    return texts.map((text, i) => ({ seq: after + i + 1, text }));
+  }
+
+  #notify(): void {
+    this.#news.resolve();
+    this.#news = Promise.withResolvers<void>();
+  }
 }
 
 /** Counts readers. */

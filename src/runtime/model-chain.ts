@@ -5,7 +5,7 @@ import { raceAbort } from '../base/until-aborted.ts';
 import { PinnaceError, toData } from '../base/errors.ts';
 import type { Metrics } from '../base/metrics.ts';
 import { type Span, type SpanContext, type SpanEnd, statusOfError } from '../events/span.ts';
-import type { FallbackModel, ResolvedModel } from './provider-model.ts';
+import { type FallbackModel, ModelThrough, type ResolvedModel } from './provider-model.ts';
 import { cut, reportedError, toModelError } from './model-error.ts';
 import { requirePrice } from './model-budget.ts';
 import type { LanguageModelV4, LanguageModelV4Usage } from '@ai-sdk/provider';
@@ -51,28 +51,38 @@ interface Tried {
 
 /** Creates the chain of a run. The first model is the current one. */
 export function createModelChain(options: ModelChainOptions): ModelChain {
-  const { fallbacks, clock } = options;
-  const left = [...fallbacks];
-  const tried: Tried[] = [];
-  let current = inUse(options.first, options);
-  return {
-    left,
-    get current() {
-      return current;
-    },
-    async fallBack(thrown, prepare) {
-      if (fallbacks.length === 0) throw thrown;
-      const error = toModelError(thrown);
-      if (!mayFallBack(error) || !mayGoOn(clock)) throw thrown;
-      const { provider, model } = current;
-      current.endCall({ finishReason: 'error', usage: undefined, firstOutputMs: undefined, error });
-      tried.push(triedOf(provider.id, model.modelId, error));
-      const next = await nextOf(left, tried, { ...options, prepare });
-      if (!next) throw exhausted(error, tried);
-      current = next;
-      report(error, { from: { provider, model }, to: next }, options);
-    },
-  };
+  return new RunModels(options);
+}
+
+class RunModels implements ModelChain {
+  readonly left: FallbackModel[];
+  readonly #options: ModelChainOptions;
+  readonly #tried: Tried[] = [];
+  #current: ModelInUse;
+
+  constructor(options: ModelChainOptions) {
+    this.#options = options;
+    this.left = [...options.fallbacks];
+    this.#current = inUse(options.first, options);
+  }
+
+  get current(): ModelInUse {
+    return this.#current;
+  }
+
+  async fallBack(thrown: unknown, prepare: (model: ResolvedModel) => Promise<void>): Promise<void> {
+    const { fallbacks, clock } = this.#options;
+    if (fallbacks.length === 0) throw thrown;
+    const error = toModelError(thrown);
+    if (!mayFallBack(error) || !mayGoOn(clock)) throw thrown;
+    const { provider, model } = this.#current;
+    this.#current.endCall({ finishReason: 'error', usage: undefined, firstOutputMs: undefined, error });
+    this.#tried.push(triedOf(provider.id, model.modelId, error));
+    const next = await nextOf(this.left, this.#tried, { ...this.#options, prepare });
+    if (!next) throw exhausted(error, this.#tried);
+    this.#current = next;
+    report(error, { from: { provider, model }, to: next }, this.#options);
+  }
 }
 
 /** The first chunk of a model may be late; whatever else stops the clock stops the run. */
@@ -187,13 +197,7 @@ function watchModel(
     call = undefined;
   };
   return {
-    model: {
-      specificationVersion: 'v4',
-      provider,
-      modelId,
-      get supportedUrls() {
-        return model.supportedUrls;
-      },
+    model: new ModelThrough(model, {
       doGenerate: (options) => model.doGenerate(options),
       async doStream(options) {
         const target = { type: 'model', id: modelId };
@@ -210,7 +214,7 @@ function watchModel(
           throw thrown;
         }
       },
-    },
+    }),
     endCall({ finishReason, usage, firstOutputMs, cacheableTokens, error }) {
       if (!call) return;
       clock.saidAll();

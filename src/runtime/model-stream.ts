@@ -104,7 +104,7 @@ class StreamReader<Part> implements PartReader<Part> {
  * a keep-alive without content (`ping`, `raw`); a `stream-start` is none, because the AI SDK adds it itself.
  */
 export function createSilenceWatch(
-  { received }: Pick<ModelClock, 'received'>,
+  clock: Pick<ModelClock, 'received'>,
 ): (parts: readonly LanguageModelV4StreamPart[]) => void {
   let limit: SilenceLimit = 'firstChunkMs';
   return (parts) => {
@@ -113,7 +113,7 @@ export function createSilenceWatch(
       isAlive ||= type !== 'stream-start';
       limit = limitAfter(type, limit);
     }
-    if (isAlive) received(limit);
+    if (isAlive) clock.received(limit);
   };
 }
 

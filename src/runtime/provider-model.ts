@@ -23,13 +23,7 @@ export function withProviderRules(
   model: LanguageModelV4,
   provider: Pick<Provider, 'inputs' | 'toolContent'>,
 ): LanguageModelV4 {
-  return {
-    specificationVersion: 'v4',
-    provider: model.provider,
-    modelId: model.modelId,
-    get supportedUrls() {
-      return model.supportedUrls;
-    },
+  return new ModelThrough(model, {
     doGenerate: (options) => model.doGenerate({ ...options, prompt: fitHistory(options.prompt, model) }),
     async doStream(options) {
       const history = fitHistory(options.prompt, model);
@@ -42,7 +36,32 @@ export function withProviderRules(
         throw refusalOfFiles(error, prompt) ?? error;
       }
     },
-  };
+  });
+}
+
+/** A model that is called through these. Made for each run: a literal with a getter would outlive it until a full collection. */
+export class ModelThrough implements LanguageModelV4 {
+  readonly specificationVersion = 'v4';
+  readonly provider: string;
+  readonly modelId: string;
+  readonly doGenerate: LanguageModelV4['doGenerate'];
+  readonly doStream: LanguageModelV4['doStream'];
+  readonly #model: Pick<LanguageModelV4, 'provider' | 'modelId' | 'supportedUrls'>;
+
+  constructor(
+    model: Pick<LanguageModelV4, 'provider' | 'modelId' | 'supportedUrls'>,
+    { doGenerate, doStream }: Pick<LanguageModelV4, 'doGenerate' | 'doStream'>,
+  ) {
+    this.#model = model;
+    this.provider = model.provider;
+    this.modelId = model.modelId;
+    this.doGenerate = doGenerate;
+    this.doStream = doStream;
+  }
+
+  get supportedUrls(): LanguageModelV4['supportedUrls'] {
+    return this.#model.supportedUrls;
+  }
 }
 
 function hasFiles(prompt: LanguageModelV4Prompt): boolean {
@@ -71,20 +90,13 @@ export function adaptModel(model: AnyLanguageModel): LanguageModelV4 {
 }
 
 function adapted(model: LanguageModelV2 | LanguageModelV3): LanguageModelV4 {
-  const { provider, modelId } = model;
   const unsupported = (): never => {
     throw new PinnaceError('internal', 'Cannot call the model: only its stream is used');
   };
-  return {
-    specificationVersion: 'v4',
-    provider,
-    modelId,
-    get supportedUrls() {
-      return model.supportedUrls;
-    },
+  return new ModelThrough(model, {
     doGenerate: unsupported,
     doStream: async (options) => await (await load()).streamOlder(model, options),
-  };
+  });
 }
 
 /** What a provider accepts. */

@@ -68,48 +68,60 @@ export interface LoopSpans {
   /** The number of the step that is under way, from 1; before the first, 0. */
   readonly step: number;
   /** Ends the step before, and starts the next. */
-  readonly startStep: () => void;
+  startStep(): void;
   /** Ends the step before, and starts a compaction, which has its own clock. */
-  readonly startCompaction: (payload: Payload) => Span;
+  startCompaction(payload: Payload): Span;
   /** The last step has ended. */
-  readonly end: (how: { readonly status: SpanEnd['status']; readonly error: ErrorData | null }) => void;
+  end(how: { readonly status: SpanEnd['status']; readonly error: ErrorData | null }): void;
 }
 
-/** Creates the spans of a run's loop. None is started. */
-export function createLoopSpans(
-  { span: run, agent: { id }, limits, abort }: {
-    readonly span: Span;
-    readonly agent: { readonly id: string };
-    readonly limits: Limits;
-    readonly abort: Pick<RunAbort, 'signal'>;
-  },
-): LoopSpans {
-  const agent = { type: 'agent', id } as const;
-  let step: Span | undefined;
-  let count = 0;
-  const current = (): SpanContext => step ?? run;
-  const clock = createModelClock(limits, abort.signal);
-  return {
-    clock,
-    get current() {
-      return current();
+/** The spans of a run's loop; none is started. Made for each run: a literal with getters would outlive it until a full collection. */
+export class RunSpans implements LoopSpans {
+  readonly clock: ModelClock;
+  readonly #run: Span;
+  readonly #agent: { readonly type: 'agent'; readonly id: string };
+  #open: Span | undefined;
+  #count = 0;
+
+  constructor(
+    { span, agent: { id }, limits, abort }: {
+      readonly span: Span;
+      readonly agent: { readonly id: string };
+      readonly limits: Limits;
+      readonly abort: Pick<RunAbort, 'signal'>;
     },
-    get step() {
-      return count;
-    },
-    startStep() {
-      clock.startStep();
-      step?.end({ status: 'ok' });
-      step = run.start({ action: 'step', actor: agent, target: agent, payload: { step: ++count } });
-    },
-    startCompaction(payload) {
-      clock.endStep();
-      step?.end({ status: 'ok' });
-      step = undefined;
-      return run.start({ action: 'compaction', actor: agent, target: agent, payload });
-    },
-    end: (how) => step?.end(how),
-  };
+  ) {
+    this.#run = span;
+    this.#agent = { type: 'agent', id };
+    this.clock = new RunModelClock(limits, abort.signal);
+  }
+
+  get current(): SpanContext {
+    return this.#open ?? this.#run;
+  }
+
+  get step(): number {
+    return this.#count;
+  }
+
+  startStep(): void {
+    const agent = this.#agent;
+    this.clock.startStep();
+    this.#open?.end({ status: 'ok' });
+    this.#open = this.#run.start({ action: 'step', actor: agent, target: agent, payload: { step: ++this.#count } });
+  }
+
+  startCompaction(payload: Payload): Span {
+    const agent = this.#agent;
+    this.clock.endStep();
+    this.#open?.end({ status: 'ok' });
+    this.#open = undefined;
+    return this.#run.start({ action: 'compaction', actor: agent, target: agent, payload });
+  }
+
+  end(how: { readonly status: SpanEnd['status']; readonly error: ErrorData | null }): void {
+    this.#open?.end(how);
+  }
 }
 
 /** The limits of a model's silence. */
@@ -120,77 +132,100 @@ export interface ModelClock {
   /** Aborts with the run, and with `deadline_exceeded` when the model takes too long; `details.reason` names the limit. */
   readonly signal: AbortSignal;
   /** Makes another model's request possible after a late first chunk: with a new `signal`. Returns whether it is. */
-  readonly restart: () => boolean;
+  restart(): boolean;
   /** A step starts. */
-  readonly startStep: () => void;
+  startStep(): void;
   /** The step has ended: nothing is due until the next. */
-  readonly endStep: () => void;
+  endStep(): void;
   /** A request is sent: the first chunk of its answer is due, with its headers. The time restarts with each retry. */
-  readonly requested: () => void;
+  requested(): void;
   /** The model has sent something: its next chunk is due within this limit. */
-  readonly received: (within: SilenceLimit) => void;
+  received(within: SilenceLimit): void;
   /** The request has failed, or the model has said all that it says in this step. */
-  readonly saidAll: () => void;
+  saidAll(): void;
   /** Nothing is due any more. */
-  readonly stop: () => void;
+  stop(): void;
 }
 
-/** Creates the clock of one run, whose signal stops it. */
-export function createModelClock(
-  limits: Pick<Limits, 'stepMs' | SilenceLimit>,
-  run: AbortSignal,
-): ModelClock {
-  let own = new AbortController();
-  let [stepDue, chunkDue] = [Infinity, Infinity];
+/** The clock of one run, whose signal stops it. */
+export class RunModelClock implements ModelClock {
+  readonly #limits: Pick<Limits, 'stepMs' | SilenceLimit>;
+  readonly #run: AbortSignal;
+  #own = new AbortController();
+  #stepDue = Infinity;
+  #chunkDue = Infinity;
   /** What is due of the answer; `undefined` while no request is open. */
-  let awaited: SilenceLimit | undefined;
-  let alarm = createAlarm(() => look());
-  const abort = (reason: unknown): void => {
-    alarm.stop();
-    own.abort(reason);
-  };
-  const look = (): void => {
+  #awaited: SilenceLimit | undefined;
+  #alarm = createAlarm(() => this.#look());
+
+  constructor(limits: Pick<Limits, 'stepMs' | SilenceLimit>, run: AbortSignal) {
+    this.#limits = limits;
+    this.#run = run;
+    if (run.aborted) this.#follow();
+    else run.addEventListener('abort', this.#follow, { once: true });
+  }
+
+  get signal(): AbortSignal {
+    return this.#own.signal;
+  }
+
+  restart(): boolean {
+    if (this.#run.aborted || this.#awaited !== 'firstChunkMs' || performance.now() >= this.#stepDue) return false;
+    this.#own = new AbortController();
+    this.#alarm = createAlarm(() => this.#look());
+    this.saidAll();
+    this.#alarm.set(this.#stepDue);
+    return true;
+  }
+
+  startStep(): void {
+    this.#stepDue = performance.now() + this.#limits.stepMs;
+    this.#alarm.set(this.#stepDue);
+  }
+
+  endStep(): void {
+    this.#stepDue = Infinity;
+  }
+
+  requested(): void {
+    this.#expect('firstChunkMs');
+  }
+
+  received(within: SilenceLimit): void {
+    if (this.#awaited) this.#expect(within);
+  }
+
+  saidAll(): void {
+    this.#awaited = undefined;
+    this.#chunkDue = Infinity;
+  }
+
+  stop(): void {
+    this.#run.removeEventListener('abort', this.#follow);
+    this.#alarm.stop();
+  }
+
+  readonly #follow = (): void => this.#abort(this.#run.reason);
+
+  #abort(reason: unknown): void {
+    this.#alarm.stop();
+    this.#own.abort(reason);
+  }
+
+  #look(): void {
     const now = performance.now();
-    if (awaited && now >= chunkDue) return abort(tooLate[awaited](limits[awaited]));
-    if (now >= stepDue) return abort(tooLate.stepMs(limits.stepMs));
-    alarm.set(Math.min(stepDue, chunkDue));
-  };
-  const expect = (within: SilenceLimit): void => {
-    awaited = within;
-    chunkDue = performance.now() + limits[within];
-    alarm.set(chunkDue);
-  };
-  const follow = (): void => abort(run.reason);
-  if (run.aborted) follow();
-  else run.addEventListener('abort', follow, { once: true });
-  return {
-    get signal() {
-      return own.signal;
-    },
-    restart() {
-      if (run.aborted || awaited !== 'firstChunkMs' || performance.now() >= stepDue) return false;
-      own = new AbortController();
-      alarm = createAlarm(() => look());
-      [awaited, chunkDue] = [undefined, Infinity];
-      alarm.set(stepDue);
-      return true;
-    },
-    startStep() {
-      stepDue = performance.now() + limits.stepMs;
-      alarm.set(stepDue);
-    },
-    endStep: () => void (stepDue = Infinity),
-    requested: () => expect('firstChunkMs'),
-    received: (within) => awaited && expect(within),
-    saidAll() {
-      awaited = undefined;
-      chunkDue = Infinity;
-    },
-    stop() {
-      run.removeEventListener('abort', follow);
-      alarm.stop();
-    },
-  };
+    if (this.#awaited && now >= this.#chunkDue) {
+      return this.#abort(tooLate[this.#awaited](this.#limits[this.#awaited]));
+    }
+    if (now >= this.#stepDue) return this.#abort(tooLate.stepMs(this.#limits.stepMs));
+    this.#alarm.set(Math.min(this.#stepDue, this.#chunkDue));
+  }
+
+  #expect(within: SilenceLimit): void {
+    this.#awaited = within;
+    this.#chunkDue = performance.now() + this.#limits[within];
+    this.#alarm.set(this.#chunkDue);
+  }
 }
 
 /** Calls back at the earliest time set. A later time sets no timer: the callback sets the next one, so that a chunk costs none. */

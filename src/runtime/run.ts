@@ -69,7 +69,7 @@ import {
   readPromptRecord,
   rememberPrompt,
 } from './prompt-chain.ts';
-import { createLoopSpans, type LoopSpans, type RunAbort } from './run-clock.ts';
+import { type LoopSpans, type RunAbort, RunSpans } from './run-clock.ts';
 import { type CacheUsage, callStart, closingChunks, type Loop, lossAt, type RunEnd, usageNote } from './run-record.ts';
 import type { RunRequest } from './run-request.ts';
 import { createSteering, type Steering } from './steering.ts';
@@ -165,7 +165,7 @@ export class Run implements RunContext {
     this.#live = live;
     this.#otherCallIds = otherCallIds;
     Object.assign(this.usage, resolution.resumed?.recovered?.usage);
-    this.spans = createLoopSpans(this);
+    this.spans = new RunSpans(this);
     this.budget = this.#openBudget();
     this.calls = new RunCalls(this, {
       record: (call) => live.commit([callStart(runId, call, runtime.ttlMs)]),

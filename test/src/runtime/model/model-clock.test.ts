@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { defaultLimits } from '../../../../src/index.ts';
-import { createModelClock } from '../../../../src/runtime/run-clock.ts';
+import { RunModelClock } from '../../../../src/runtime/run-clock.ts';
 
 const limits = { stepMs: 1000, firstChunkMs: 300, reasoningMs: 200, chunkMs: 100 };
 
 const timeout = (reason: string) => ({ code: 'deadline_exceeded', details: { reason } });
 
-describe('createModelClock', () => {
+describe('RunModelClock', () => {
   beforeEach(() => {
     vi.useFakeTimers();
   });
@@ -16,7 +16,7 @@ describe('createModelClock', () => {
 
   function started() {
     const run = new AbortController();
-    const clock = createModelClock(limits, run.signal);
+    const clock = new RunModelClock(limits, run.signal);
     clock.startStep();
     return { run, clock, signal: clock.signal };
   }
@@ -45,7 +45,7 @@ describe('createModelClock', () => {
   });
 
   it('lets a model think silently for 90 seconds by default, before its answer and in it', () => {
-    const clock = createModelClock(defaultLimits, new AbortController().signal);
+    const clock = new RunModelClock(defaultLimits, new AbortController().signal);
     clock.startStep();
     clock.requested();
     vi.advanceTimersByTime(90_000);
@@ -63,11 +63,11 @@ describe('createModelClock', () => {
     clock.requested();
     clock.received('chunkMs');
     expect(vi.getTimerCount()).toBe(0);
-    expect(createModelClock(limits, run.signal).signal.reason).toBe('user');
+    expect(new RunModelClock(limits, run.signal).signal.reason).toBe('user');
   });
 
   it('never stops a model that has all the time of the world', () => {
-    const clock = createModelClock(
+    const clock = new RunModelClock(
       { stepMs: 1e12, firstChunkMs: Infinity, reasoningMs: Infinity, chunkMs: Infinity },
       new AbortController().signal,
     );
