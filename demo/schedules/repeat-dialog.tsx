@@ -4,6 +4,7 @@ import { useEffect, useId } from 'preact/hooks';
 import { toData } from '../../src/base/errors.ts';
 import type { ScheduleWhen } from '../../src/runtime/schedule.ts';
 import type { Playground } from '../app/state/playground.ts';
+import type { Where } from '../app/state/route.ts';
 import { showRuns, whereOf } from '../app/state/screens.ts';
 import type { Chat } from '../chat/state/chat.ts';
 import { Dialog } from '../kit/dialog.tsx';
@@ -42,12 +43,45 @@ export function RepeatDialog(
   { chat, playground, onClose }: { readonly chat: Chat; readonly playground: Playground; readonly onClose: () => void },
 ): JSX.Element {
   const question = chat.messages.value.findLast(({ role }) => role === 'user');
-  const message = useSignal(question?.role === 'user' ? question.text : '');
-  const rhythm = useSignal<Rhythm>('daily');
-  const time = useSignal('08:00');
-  const day = useSignal(1);
-  const cron = useSignal('0 8 * * mon-fri');
-  const timeZone = useSignal(Intl.DateTimeFormat().resolvedOptions().timeZone);
+  return (
+    <ScheduleDialog
+      title='Repeat this request'
+      place={whereOf(playground)}
+      message={question?.role === 'user' ? question.text : ''}
+      onClose={onClose}
+      onSave={async ({ message, when }) => {
+        const schedules = await playground.schedules(endpointOf(playground.settings.choice.value));
+        const name = chat.title.value || message.slice(0, 80);
+        await schedules.create({ agentId: chat.agentId.value, name, message, when });
+        playground.announcement.value = 'The schedule is saved';
+        showRuns(playground, { section: 'schedules' });
+      }}
+    />
+  );
+}
+
+interface ScheduleDialogProps {
+  readonly title: string;
+  readonly place: Where;
+  readonly message: string;
+  /** The pattern to start from; every day, when absent. */
+  readonly when?: CronWhen | undefined;
+  readonly onSave: (change: { readonly message: string; readonly when: CronWhen }) => Promise<void>;
+  readonly onClose: () => void;
+}
+
+/** A schedule that comes by the clock. */
+export type CronWhen = Extract<ScheduleWhen, { readonly cron: string }>;
+
+/** The form of a schedule: what is said, and when. */
+export function ScheduleDialog({ title, place, onSave, onClose, ...first }: ScheduleDialogProps): JSX.Element {
+  const start = rhythmOf(first.when?.cron ?? '0 8 * * *');
+  const message = useSignal(first.message);
+  const rhythm = useSignal<Rhythm>(start.rhythm);
+  const time = useSignal(start.time);
+  const day = useSignal(start.day);
+  const cron = useSignal(first.when?.cron ?? '0 8 * * mon-fri');
+  const timeZone = useSignal(first.when?.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone);
   const problem = useSignal<string | undefined>(undefined);
   const isSaving = useSignal(false);
   const when = whenOf({
@@ -57,16 +91,11 @@ export function RepeatDialog(
     cron: cron.value,
     timeZone: timeZone.value,
   });
-  const place = whereOf(playground);
   const save = async (): Promise<void> => {
     isSaving.value = true;
     try {
-      const schedules = await playground.schedules(endpointOf(playground.settings.choice.value));
-      const name = chat.title.value || message.value.slice(0, 80);
-      await schedules.create({ agentId: chat.agentId.value, name, message: message.value, when });
-      playground.announcement.value = 'The schedule is saved';
+      await onSave({ message: message.value, when });
       onClose();
-      showRuns(playground, { section: 'schedules' });
     } catch (error) {
       problem.value = toData(error).message;
     } finally {
@@ -74,14 +103,14 @@ export function RepeatDialog(
     }
   };
   return (
-    <Dialog class='dialog-plain' label='Repeat this request' testId='repeat' onClose={onClose}>
+    <Dialog class='dialog-plain' label={title} testId='repeat' onClose={onClose}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
           void save();
         }}
       >
-        <h2>Repeat this request</h2>
+        <h2>{title}</h2>
         <p class='field-help' data-testid='repeat-place'>{placeTexts[place]}</p>
         <label class='field'>
           <span>Message</span>
@@ -200,13 +229,26 @@ function NextTimes({ when, timeZone }: { readonly when: ScheduleWhen; readonly t
   );
 }
 
+/** Reads what `whenOf` has written; anything else is a pattern of the person's own. */
+function rhythmOf(cron: string): { readonly rhythm: Rhythm; readonly time: string; readonly day: number } {
+  const [, minute = '0', hour = '8', weekdays = '*'] = /^(\d{1,2}) (\d{1,2}) \* \* (\*|mon-fri|[0-6])$/.exec(cron) ??
+    [];
+  const [time, day] = [
+    `${hour.padStart(2, '0')}:${minute.padStart(2, '0')}`,
+    /\d/.test(weekdays) ? Number(weekdays) : 1,
+  ];
+  const known = (['daily', 'weekdays', 'weekly', 'hourly'] as const)
+    .find((rhythm) => whenOf({ rhythm, time, day, cron, timeZone: '' }).cron === cron);
+  return { rhythm: known ?? 'custom', time, day };
+}
+
 function whenOf({ rhythm, time, day, cron, timeZone }: {
   readonly rhythm: Rhythm;
   readonly time: string;
   readonly day: number;
   readonly cron: string;
   readonly timeZone: string;
-}): ScheduleWhen {
+}): CronWhen & { readonly timeZone: string } {
   const [hour = 0, minute = 0] = time.split(':').map(Number);
   const patterns: Readonly<Record<Rhythm, string>> = {
     daily: `${minute} ${hour} * * *`,

@@ -8,7 +8,7 @@ import { agentOf, type Playground } from '../app/state/playground.ts';
 import { Confirm } from '../kit/confirm.tsx';
 import { Icon } from '../kit/icon.tsx';
 import { Problem } from '../kit/problem.tsx';
-import { placeTexts, timeIn } from './repeat-dialog.tsx';
+import { placeTexts, ScheduleDialog, timeIn } from './repeat-dialog.tsx';
 import './schedules.css';
 
 /** How often the list is read again while it is shown. */
@@ -75,6 +75,7 @@ function ScheduleItem({ schedule, playground, via, act }: ScheduleItemProps): JS
   const { id, name, message, paused, next: [next], last, when } = schedule;
   const isOpen = useSignal(false);
   const isDeleting = useSignal(false);
+  const isChanging = useSignal(false);
   const zone = 'cron' in when ? when.timeZone : undefined;
   const button = (testId: string, label: string, how: 'run' | 'pause' | 'resume'): JSX.Element => (
     <button
@@ -105,6 +106,17 @@ function ScheduleItem({ schedule, playground, via, act }: ScheduleItemProps): JS
       <div class='button-row'>
         {button('schedule-run', 'Run now', 'run')}
         {paused ? button('schedule-resume', 'Resume', 'resume') : button('schedule-pause', 'Pause', 'pause')}
+        {'cron' in when && (
+          <button
+            type='button'
+            class='button'
+            data-testid='schedule-change'
+            aria-haspopup='dialog'
+            onClick={() => (isChanging.value = true)}
+          >
+            Change…
+          </button>
+        )}
         <button
           type='button'
           class='button'
@@ -134,6 +146,19 @@ function ScheduleItem({ schedule, playground, via, act }: ScheduleItemProps): JS
             </button>
           )}
       </div>
+      {isChanging.value && 'cron' in when && (
+        <ScheduleDialog
+          title='Change schedule'
+          place={via === undefined ? 'page' : 'server'}
+          message={message}
+          when={when}
+          onSave={async (change) => {
+            await (await playground.schedules(via)).update(id, { ...change, revision: schedule.revision });
+            await act(() => Promise.resolve());
+          }}
+          onClose={() => (isChanging.value = false)}
+        />
+      )}
       {isOpen.value && <History schedule={schedule} playground={playground} via={via} act={act} zone={zone} />}
     </li>
   );

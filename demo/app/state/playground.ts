@@ -58,7 +58,7 @@ export interface Playground {
   /** Reloads the agents from the worker. */
   refreshAgents(): Promise<void>;
   readonly chats: Chats;
-  readonly chatStore: Pick<ChatStore, 'notStored' | 'unreadable' | 'search'>;
+  readonly chatStore: Pick<ChatStore, 'notStored' | 'unreadable' | 'search' | 'deleted' | 'purge'>;
   readonly settings: Settings;
   readonly theme: Signal<Theme>;
   readonly offline: Offline;
@@ -290,6 +290,9 @@ const storesNothing: ChatStore = {
   save: () => Promise.resolve('stored'),
   catchUp: () => Promise.resolve(undefined),
   remove: () => Promise.resolve(),
+  deleted: () => Promise.resolve([]),
+  restore: () => Promise.resolve(false),
+  purge: () => Promise.resolve(),
   search: () => Promise.resolve([]),
 };
 

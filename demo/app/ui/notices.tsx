@@ -135,7 +135,7 @@ function RemovedNotice(
         </>
       }
     >
-      “{chat.title.value || 'Untitled'}” was deleted.
+      “{chat.title.value || 'Untitled'}” was deleted. Settings keeps it for 30 days.
     </Notice>
   );
 }

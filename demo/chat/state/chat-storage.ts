@@ -47,14 +47,21 @@ export interface ChatStore {
   /** How many chats and messages were found that cannot be read. They stay as they are. */
   readonly unreadable: ReadonlySignal<number>;
   readonly tabs: ChatTabs;
-  /** Every chat's head, the latest first. */
+  /** The head of every chat that is not deleted, the latest first. */
   heads(): Promise<readonly ChatHead[]>;
   messages(chatId: string): Promise<readonly Message[]>;
   /** Writes what has changed, and what could not be written before. */
   save(head: ChatHead, changed: Changed): Promise<Saved>;
   /** Reads what another tab has written, from a place on, and joins it with what is here. `isOurs`: an answer that is written here. */
   catchUp(chatId: string, options: CatchUpOptions): Promise<Caught>;
+  /** Deletes a chat, which can be restored for 30 days; where the storage is full, for ever. */
   remove(chatId: string): Promise<void>;
+  /** The heads of the chats that can be restored, the latest deletion first. */
+  deleted(): Promise<readonly ChatHead[]>;
+  /** Brings a deleted chat back. Returns whether it was there. */
+  restore(chatId: string): Promise<boolean>;
+  /** Deletes a chat for ever. */
+  purge(chatId: string): Promise<void>;
   /** Returns chats whose messages hold the query, as far as they are stored. */
   search(query: string, options: { readonly signal: AbortSignal }): Promise<readonly ChatHit[]>;
 }

@@ -59,7 +59,12 @@ export interface ChatHead {
   readonly pinned?: boolean | undefined;
   readonly settings?: ChatSettings | undefined;
   readonly leaf?: string | undefined;
+  /** When it was deleted: it can be restored for {@link restorableMs}. */
+  readonly deletedAt?: number | undefined;
 }
+
+/** How long a deleted chat can be restored. */
+export const restorableMs = 30 * 86_400_000;
 
 /** Tabs that send at the same moment write side by side: the answer that is being written may not be the last. */
 const latest = 8;

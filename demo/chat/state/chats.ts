@@ -12,7 +12,7 @@ import type { ChatSettings } from './chat-settings.ts';
 import type { ChatStore } from './chat-storage.ts';
 import { type ChatRunsOptions, createChatRuns } from './chat-runs.ts';
 import { type ChatShelf, createShelf } from './chat-shelf.ts';
-import { afterLast, append, type Chat, headOf, isRunning, titleOf } from './chat.ts';
+import { afterLast, append, type Chat, type ChatHead, createChat, headOf, isRunning, titleOf } from './chat.ts';
 import { followTabs } from './follow-tabs.ts';
 import { createAnswer, createTextPart, type Message, runtimeName, type ToolPart } from './message.ts';
 import { createSending, isReady, type Sending } from './sending.ts';
@@ -64,6 +64,8 @@ export interface Chats {
   readonly removed: ReadonlySignal<Chat | undefined>;
   /** Brings the deleted chat back and opens it. */
   undoRemove(): Promise<void>;
+  /** Brings back a chat that was deleted in the last 30 days. */
+  restoreDeleted(head: ChatHead): Promise<void>;
   /** Lets go of the deleted chat: its plan is cancelled. */
   forgetRemoved(): void;
   /** Writes the answers that are being streamed, as when the page is put aside. */
@@ -240,12 +242,12 @@ interface RemovingParts {
 /** Deletes chats, and brings the last one back. */
 function removing(
   { chatStore, shelf, removal, load, takeOut }: RemovingParts,
-): Pick<Chats, 'remove' | 'removed' | 'forgetRemoved' | 'undoRemove'> {
+): Pick<Chats, 'remove' | 'removed' | 'forgetRemoved' | 'undoRemove' | 'restoreDeleted'> {
   return {
     async remove(chatId) {
       const chat = shelf.find(chatId);
       if (!chat) return;
-      if (chat.loaded.value === 'absent') await load(chat); // to be able to bring it back
+      if (chat.loaded.value === 'absent') await load(chat); // its plan is cancelled with it
       takeOut(chat);
       removal.start(chat);
       chat.run.value?.stop();
@@ -257,8 +259,12 @@ function removing(
     async undoRemove() {
       const chat = removal.undo();
       if (!chat) return;
-      await chatStore.save(headOf(chat), { messages: chat.all.value, from: 0 }); // a chat that is shown again is stored
+      const isRestored = await chatStore.restore(chat.id);
+      if (!isRestored) await chatStore.save(headOf(chat), { messages: chat.all.value, from: 0 });
       shelf.open(chat);
+    },
+    async restoreDeleted(head) {
+      if (await chatStore.restore(head.id) && !shelf.find(head.id)) shelf.add(createChat(head, { loaded: 'absent' }));
     },
   };
 }

@@ -32,6 +32,7 @@ const Head = v.object({
   pinned: v.optional(v.boolean()),
   settings: v.optional(ChatSettings),
   leaf: v.optional(v.string()),
+  deletedAt: v.optional(v.number()),
 });
 
 /** The entry of a chat's head. */
@@ -46,16 +47,23 @@ function messagesKey(chatId: string): Key {
   return ['message', chatId];
 }
 
+interface HeadOptions {
+  readonly chatId?: string;
+  /** Those of deleted chats instead. */
+  readonly isDeleted?: boolean;
+  readonly onUnreadable: OnUnreadable;
+}
+
 /** Reads every head, the latest first, or that of one chat. */
 export async function readHeads(
   storage: Storage,
-  { chatId, onUnreadable }: { readonly chatId?: string; readonly onUnreadable: OnUnreadable },
+  { chatId, isDeleted = false, onUnreadable }: HeadOptions,
 ): Promise<{ readonly head: ChatHead; readonly version: string }[]> {
   const found = chatId === undefined ? await readAll(storage, ['chat']) : [await storage.get(headKey(chatId))];
   const heads = found.flatMap((entry) => {
     const head = entry && readAs(Head, entry.value);
     if (entry && !head) onUnreadable(entry.key);
-    return entry && head ? [{ head, version: entry.version }] : [];
+    return entry && head && (head.deletedAt !== undefined) === isDeleted ? [{ head, version: entry.version }] : [];
   });
   return heads.toSorted((a, b) => b.head.updatedAt - a.head.updatedAt);
 }
@@ -105,6 +113,27 @@ export function changesOf(
     ...(value !== undefined && { value }),
   }));
   return { changes, from: Math.min(...written.map(({ place }) => place), ...free, next) };
+}
+
+/** Marks a chat as deleted at a time, or as restored, and removes the search index. Returns the version of its head. */
+export async function markDeleted(
+  storage: Storage,
+  chatId: string,
+  deletedAt: number | undefined,
+): Promise<string | undefined> {
+  const [found] = await readHeads(storage, {
+    chatId,
+    isDeleted: deletedAt === undefined,
+    onUnreadable: () => undefined,
+  });
+  if (!found) return undefined;
+  const { deletedAt: _, ...head } = found.head;
+  const value = deletedAt === undefined ? head : { ...head, deletedAt };
+  const marked = await commitAll(storage, [
+    { key: headKey(chatId), value, ifVersion: found.version },
+    { key: indexKey },
+  ]);
+  return marked.ok ? marked.version : undefined;
 }
 
 /** Removes a chat and its messages. */

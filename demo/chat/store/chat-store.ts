@@ -6,9 +6,9 @@ import { PinnaceError } from '../../../src/base/errors.ts';
 import type { Storage } from '../../../src/contracts/storage.ts';
 import { nextTask } from '../../kit/next-task.ts';
 import { type ChatTabs, noTabs } from '../state/chat-tabs.ts';
-import type { ChatHead } from '../state/chat.ts';
+import { type ChatHead, restorableMs } from '../state/chat.ts';
 import type { Message } from '../state/message.ts';
-import { type PlacedMessage, readHeads, removeChat } from './chat-rows.ts';
+import { markDeleted, type PlacedMessage, readHeads, removeChat } from './chat-rows.ts';
 import { createChatWriter, type Unwritten } from './chat-writer.ts';
 import { type Saved } from '../state/chat-storage.ts';
 import { createKnownChats, type KnownChats } from './known-chats.ts';
@@ -17,7 +17,7 @@ import { createKnownChats, type KnownChats } from './known-chats.ts';
 export const tryAgainMs = 10_000;
 
 /** Creates the store of chats over a storage. Writes go one after the other. */
-export function createChatStore(storage: Storage, tabs: ChatTabs = noTabs): ChatStore {
+export function createChatStore(storage: Storage, tabs: ChatTabs = noTabs, now: () => number = Date.now): ChatStore {
   const notStored = signal<NotStored | undefined>();
   const known = createKnownChats(storage, tabs);
   const writer = createChatWriter(storage, {
@@ -42,16 +42,48 @@ export function createChatStore(storage: Storage, tabs: ChatTabs = noTabs): Chat
   }
 
   async function writeInTurn(chatId: string): Promise<Saved> {
-    const saved = await inTurn(() => writer.write(chatId), 'not-stored');
+    let saved = await inTurn(() => writer.write(chatId), 'not-stored');
+    if (saved === 'not-stored' && notStored.value === 'full' && await makeRoom()) {
+      saved = await inTurn(() => writer.write(chatId), 'not-stored');
+    }
     if (saved === 'not-stored' && notStored.value === 'full') writeLater();
     return saved;
+  }
+
+  async function purge(chatId: string): Promise<void> {
+    unwritten.delete(chatId);
+    await inTurn(async () => {
+      await removeChat(storage, chatId);
+      known.chats.delete(chatId);
+      tabs.emit({ type: 'removed', chatId });
+    }, undefined);
+    await writeRest(); // there is space now
+  }
+
+  /** Those whose time is over are removed. */
+  async function readDeleted(): Promise<readonly ChatHead[]> {
+    const heads = (await readHeads(storage, { isDeleted: true, onUnreadable: known.onUnreadable }))
+      .map(({ head }) => head);
+    const isOver = ({ deletedAt = 0 }: ChatHead): boolean => deletedAt + restorableMs <= now();
+    for (const { id } of heads.filter(isOver)) await removeChat(storage, id);
+    return heads.filter((head) => !isOver(head)).toSorted((a, b) => (b.deletedAt ?? 0) - (a.deletedAt ?? 0));
+  }
+
+  /** Deleted chats give way when the storage is full. Returns whether there were any. */
+  async function makeRoom(): Promise<boolean> {
+    const heads = await inTurn(readDeleted, []);
+    for (const { id } of heads) await inTurn(() => removeChat(storage, id), undefined);
+    return heads.length > 0;
   }
 
   return {
     notStored,
     unreadable: known.unreadable,
     tabs,
-    heads: () => inTurn(() => readAllHeads(storage, known), []),
+    async heads() {
+      void inTurn(readDeleted, []); // removes those whose time is over
+      return await inTurn(() => readAllHeads(storage, known), []);
+    },
     messages: (chatId) => inTurn(() => readMessages(chatId, known), []),
     save(head, { messages, from, to, dropped }) {
       const ids = new Set(messages.slice(from, to).map(({ id }) => id));
@@ -63,13 +95,22 @@ export function createChatStore(storage: Storage, tabs: ChatTabs = noTabs): Chat
     catchUp: (chatId, options) => inTurn(() => catchUp(chatId, options, { storage, known, unwritten }), undefined),
     async remove(chatId) {
       unwritten.delete(chatId);
-      await inTurn(async () => {
-        await removeChat(storage, chatId);
-        known.chats.delete(chatId);
-        tabs.emit({ type: 'removed', chatId });
-      }, undefined);
-      await writeRest(); // there is space now
+      const isFull = notStored.value === 'full';
+      const isMarked = !isFull && await inTurn(() => markDeleted(storage, chatId, now()), undefined) !== undefined;
+      if (!isMarked) return await purge(chatId);
+      known.chats.delete(chatId);
+      tabs.emit({ type: 'removed', chatId });
     },
+    deleted: () => inTurn(readDeleted, []),
+    async restore(chatId) {
+      const version = await inTurn(() => markDeleted(storage, chatId, undefined), undefined);
+      if (version === undefined) return false;
+      await inTurn(() => known.readMessages(chatId), []);
+      known.of(chatId).version = version;
+      tabs.emit({ type: 'saved', chatId, from: 0 });
+      return true;
+    },
+    purge,
   };
 }
 

@@ -3,7 +3,7 @@
 import type { Saved } from '../state/chat-storage.ts';
 import type { Storage } from '../../../src/contracts/storage.ts';
 import type { ChatHead } from '../state/chat.ts';
-import { changesOf, commitAll, headKey } from './chat-rows.ts';
+import { changesOf, commitAll, headKey, readHeads } from './chat-rows.ts';
 import type { ChatTabs } from '../state/chat-tabs.ts';
 import type { Known, KnownChats } from './known-chats.ts';
 import type { Message } from '../state/message.ts';
@@ -52,8 +52,8 @@ export function createChatWriter(
 
   /** Reads what another tab has written. Returns whether the chat still exists. */
   async function refresh(chatId: string, chat: Known): Promise<boolean> {
-    const head = await storage.get(headKey(chatId));
-    if (!head) {
+    const [head] = await readHeads(storage, { chatId, onUnreadable: known.onUnreadable });
+    if (!head) { // or it is deleted
       unwritten.delete(chatId);
       return false;
     }

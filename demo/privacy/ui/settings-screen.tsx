@@ -14,6 +14,7 @@ import type { ModelChoice } from '../../settings/state/settings.ts';
 import { createBrowserWork } from '../state/browser-work.ts';
 import { createPrivacyPage, type PrivacyPage } from '../state/privacy-page.ts';
 import { type Contact, watchContacts } from '../worker/contacts.ts';
+import { DeletedSection } from './deleted-section.tsx';
 import { StoredSection } from './stored-section.tsx';
 import { WholeSection } from './whole-section.tsx';
 
@@ -43,6 +44,7 @@ export function SettingsScreen({ playground }: { playground: Playground }): JSX.
       )}
       <AppearanceSection playground={playground} />
       <ContactsSection choice={playground.settings.choice.value} />
+      <DeletedSection playground={playground} />
       <StoredSection page={page} />
       <WholeSection page={page} />
       {modelContext() && <OfferSection playground={playground} />}

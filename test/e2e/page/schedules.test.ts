@@ -38,6 +38,12 @@ describe.concurrent('schedules of a page', () => {
     await other.getByTestId('open-runs').click();
     await other.getByTestId('runs-tab-schedules').click();
     await page.locator('[data-testid=schedule-last][data-state=completed]').waitFor({ timeout: 90_000 });
+    await page.getByTestId('schedule-change').click();
+    expect(await page.getByTestId('repeat-cron').inputValue()).toBe('* * * * *');
+    await page.getByTestId('repeat-rhythm').selectOption('weekdays');
+    await page.getByTestId('repeat-time').fill('07:30');
+    await page.getByTestId('repeat-save').click();
+    await page.getByTestId('schedule-next').getByText('07:30 (Europe/Berlin)').waitFor();
     await page.getByTestId('schedule-pause').click();
     await page.getByTestId('schedule-history').click();
     await page.getByTestId('schedule-answer').first().click();

@@ -129,6 +129,42 @@ describe('createChatStore', () => {
     expect((await chatStore.heads()).map(({ id }) => id)).toEqual(['d']);
   });
 
+  it('restores a deleted chat for 30 days, and what is written to it before that stays out', async () => {
+    const storage = memoryStorage();
+    let now = 0;
+    const chatStore = createChatStore(storage, undefined, () => now);
+    const other = createChatStore(storage);
+    await chatStore.save(head, { messages: [question, answered()], from: 0 });
+    await other.messages('c');
+    await chatStore.remove('c');
+    expect(await chatStore.heads()).toEqual([]);
+    expect(await other.save(head, { messages: [question], from: 0 })).toBe('removed');
+    expect(await other.catchUp('c', { here: () => [], isOurs: () => false })).toBe('removed');
+    expect([await chatStore.restore('c'), await chatStore.restore('c')]).toEqual([true, false]);
+    expect(await chatStore.save({ ...head, title: 'Ebb' }, { messages: [], from: 0 })).toBe('stored');
+    expect((await chatStore.messages('c')).map(({ id }) => id)).toEqual(['q', 'a']);
+    await chatStore.remove('c');
+    now += 30 * 86_400_000;
+    expect(await chatStore.deleted()).toEqual([]);
+    expect(await storage.list({ prefix: [], limit: 9 })).toEqual([]);
+  });
+
+  it('gives the room of deleted chats to what is written', async () => {
+    const stored = memoryStorage();
+    let room = 2;
+    const commit: Storage['commit'] = async (changes) => {
+      const isFull = changes.some(({ value }) => value !== undefined) && room <= 0;
+      if (isFull) return await broken('storage_full').commit(changes);
+      room += changes.some(({ value }) => value !== undefined) ? -1 : 1;
+      return await stored.commit(changes);
+    };
+    const chatStore = createChatStore({ ...stored, commit });
+    await chatStore.save(head, { messages: [question], from: 0 });
+    await chatStore.remove('c');
+    expect(await chatStore.save({ ...head, id: 'd' }, { messages: [question], from: 0 })).toBe('stored');
+    expect([await chatStore.deleted(), chatStore.notStored.value]).toEqual([[], undefined]);
+  });
+
   it('keeps a message that is too large without what its tools gave', async () => {
     const chatStore = createChatStore(memoryStorage());
     const answer = answered();

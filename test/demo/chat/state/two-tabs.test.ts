@@ -169,6 +169,9 @@ describe('two tabs on one chat', () => {
     first.transport.write({ type: 'text-delta', id: 't', delta: 'Too late' });
     first.chats.saveRunning();
     await vi.waitFor(() => expect(first.chats.deletedElsewhere.value).toBe('Hi'));
-    expect(await storage.list({ prefix: [], limit: 10 })).toEqual([]);
+    expect(await storage.list({ prefix: ['chat'], limit: 10 })).toMatchObject([{
+      value: { deletedAt: expect.any(Number) },
+    }]);
+    expect(JSON.stringify(await storage.list({ prefix: ['message'], limit: 10 }))).not.toContain('Too late');
   });
 });

@@ -38,7 +38,7 @@ describe('chats', () => {
     await answer(page, 'One');
     const { id } = page.playground.chats.current.value;
     await page.playground.chats.remove(id);
-    expect(await storage.list({ prefix: ['message'], limit: 9 })).toEqual([]);
+    expect(await page.playground.chatStore.deleted()).toMatchObject([{ id }]);
     await page.playground.chats.undoRemove();
     page.unmount();
     page = await mount({ storage, chatId: id });

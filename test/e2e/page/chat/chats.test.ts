@@ -45,6 +45,25 @@ describe('the list of chats', () => {
     await page.reload();
     await page.getByTestId('composer').waitFor();
     expect(await titles(page)).toEqual(['Six times seven', 'Convert 26.2 miles to kilometers']);
+    for (const _ of [1, 2]) {
+      await page.getByTestId('chat-more').first().click();
+      await page.getByTestId('delete-chat').click();
+    }
+    await page.getByTestId('open-settings').click();
+    const deleted = page.getByTestId('deleted-chat');
+    await deleted.nth(1).getByText('30 days left').waitFor();
+    await deleted.first().getByTestId('purge-chat').click();
+    await shoot(page, 'chats-deleted');
+    await page.getByTestId('purge-chat-sure').click();
+    await expect.poll(() => deleted.count()).toBe(1);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await shoot(page, 'chats-deleted-phone-dark');
+    await deleted.getByTestId('restore-chat').click();
+    await expect.poll(() => deleted.count()).toBe(0);
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.getByTestId('chat-item').getByText('Six times seven').click();
+    await page.getByTestId('message').getByText('42').first().waitFor();
     expect(problems).toEqual([]);
   });
 });
