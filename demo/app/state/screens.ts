@@ -35,12 +35,15 @@ export function whereOf({ settings }: Playground): Where {
   return endpointOf(settings.choice.value) === undefined ? 'page' : 'server';
 }
 
-/** Shows the list of agents, of tools or of another section. */
-export function showAgents(playground: Playground, { section, where = whereOf(playground) }: {
+/** Shows the list of agents, of tools or of another section, or a record of it. */
+export function showAgents(playground: Playground, { section, record, where = whereOf(playground) }: {
   readonly section?: string;
+  readonly record?: string;
   readonly where?: Where;
 } = {}): void {
-  playground.agentsAt[where].value = section === undefined || section === 'agent' ? [] : [section];
+  playground.agentsAt[where].value = section === undefined || (section === 'agent' && record === undefined)
+    ? []
+    : [section, ...(record === undefined ? [] : [record])];
   playground.screen.value = { name: 'agents', where };
 }
 

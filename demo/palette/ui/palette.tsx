@@ -123,7 +123,8 @@ function grouped(found: readonly Command[], query: string): readonly Command[] {
     const hits = new Set(found.flatMap(({ id }) => id.startsWith('hit-') ? [id.replace('hit-', 'chat-')] : []));
     if (recent) groups.set('Recent chats', recent.filter(({ id }) => !hits.has(id)));
     const [best] = groups.keys();
-    const order = new Set([best, 'Chats', 'Files', ...groups.keys()]);
+    // A chat is wanted more often than its run, which has the same title.
+    const order = new Set([...(best === 'Runs' ? [] : [best]), 'Chats', 'Files', ...groups.keys()]);
     return [...order].flatMap((group) => groups.get(group ?? '')?.slice(0, mostInGroup) ?? []);
   }
   for (const group of ['Recent chats', 'Runs', 'Tools', 'Guide']) groups.delete(group);

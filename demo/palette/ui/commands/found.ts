@@ -12,7 +12,8 @@ import type { Command } from './command.ts';
 /** The tools of all agents, each once. */
 export function toolCommands(playground: Playground): readonly Command[] {
   const tools = new Map(
-    playground.agents.flatMap(({ tools: own, name: agent }) => own.map((tool) => [tool.name, { ...tool, agent }])),
+    playground.agents.toReversed()
+      .flatMap(({ tools: own, name: agent }) => own.map((tool) => [tool.name, { ...tool, agent }])),
   );
   return [...tools.values()].map(({ name, title, description, agent }) => ({
     id: `tool-${name}`,
@@ -21,7 +22,7 @@ export function toolCommands(playground: Playground): readonly Command[] {
     hint: agent,
     group: 'Tools',
     words: `${name} ${description}`,
-    go: () => showAgents(playground, { section: 'tool', where: 'page' }),
+    go: () => showAgents(playground, { section: 'tool', record: name, where: 'page' }),
   }));
 }
 

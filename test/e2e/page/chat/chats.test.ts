@@ -136,6 +136,11 @@ describe('a message', () => {
     await page.setViewportSize({ width: 1280, height: 720 });
     await hit.click();
     await page.locator('[data-testid=find-query]').waitFor();
+    await page.keyboard.press('Control+k');
+    await query.fill('konvert');
+    await expect.poll(() => page.locator('.switcher-group').allInnerTexts()).toEqual(['Chats', 'Runs', 'Tools']);
+    await page.getByRole('option', { name: /^Unit converter/ }).click();
+    await page.getByRole('heading', { name: 'Unit converter' }).waitFor();
     expect(problems).toEqual([]);
   });
 });
