@@ -54,6 +54,7 @@ describe('the list of chats', () => {
     await deleted.nth(1).getByText('30 days left').waitFor();
     await deleted.first().getByTestId('purge-chat').click();
     await shoot(page, 'chats-deleted');
+    expect(await violationsInBoth(page)).toEqual([]);
     await page.getByTestId('purge-chat-sure').click();
     await expect.poll(() => deleted.count()).toBe(1);
     await page.setViewportSize({ width: 390, height: 844 });
