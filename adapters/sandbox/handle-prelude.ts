@@ -13,7 +13,7 @@ const { replaceAll } = String.prototype;
 const getIn = call.bind(WeakMap.prototype.get);
 const setIn = call.bind(WeakMap.prototype.set);
 const hasIn = call.bind(WeakMap.prototype.has);
-const factsOf = new WeakMap(); // by handle, by the target of its proxy, and by what was written for it
+const factsOf = new WeakMap(); // by the target of a handle's proxy, and by what was written for it
 
 let hasHandles = false;
 let hasAbused = false;
@@ -28,11 +28,8 @@ const conversions = { __proto__: null, toString: true, toLocaleString: true, val
 
 function handleAt(id, path) {
   const target = freeze(new Untrusted());
-  const facts = { __proto__: null, id, path };
-  const handle = new CellProxy(target, ofHandle);
-  setIn(factsOf, target, facts);
-  setIn(factsOf, handle, facts);
-  return handle;
+  setIn(factsOf, target, { __proto__: null, id, path });
+  return new CellProxy(target, ofHandle);
 }
 
 const ofHandle = {
@@ -83,9 +80,8 @@ function encode(value) {
 }
 
 async function* each(list, given) {
-  const facts = typeof list === 'object' && list !== null ? getIn(factsOf, list) : undefined;
   const count = await request('$each', { of: list, max: given?.max });
-  for (let i = 0; i < count; i++) yield facts === undefined ? list[i] : handleAt(facts.id, facts.path + '/' + i);
+  for (let i = 0; i < count; i++) yield list[i];
 }
 
 async function choose(of, among) {

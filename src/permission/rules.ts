@@ -130,10 +130,9 @@ export function createRules(
   requireDistinct(compiled);
   const needsRoles = rolesOf && rules.some(({ roles }) => roles !== undefined);
   const needsFacts = compiled.some((rule) => rule.needsFacts);
-  return async (action, principal, { type, id, tenant, subject }, context) => {
+  const judge = (roles: readonly string[], ...[action, principal, resource, context]: Parameters<Authorize>) => {
+    const { type, id, tenant, subject } = resource;
     const { input, agentId } = context;
-    const own = principal.roles ?? [];
-    const roles = needsRoles ? [...own, ...await rolesOf(principal)] : own;
     const request: RequestFacts = {
       action,
       principal,
@@ -144,12 +143,14 @@ export function createRules(
       roles,
       facts: needsFacts && action === 'tool.call' ? context.facts : undefined, // they are made when they are read
     };
-    const speaking = compiled.filter((rule) => rule.isAbout(request)).map((rule) => ({
-      rule,
-      finding: rule.judge(input, request.facts),
-    }));
+    const speaking = compiled.flatMap((rule) =>
+      rule.isAbout(request) ? [{ rule, finding: rule.judge(input, request.facts) }] : []
+    );
     return decide(speaking, otherwise);
   };
+  // Without roles to wait for it answers at once: who asks it needs no timer.
+  if (!needsRoles) return (...wish) => judge(wish[1].roles ?? [], ...wish);
+  return async (...wish) => judge([...wish[1].roles ?? [], ...await rolesOf(wish[1])], ...wish);
 }
 
 /** Stands for the caller's own records: no subject has a control character in its name. */
@@ -217,15 +218,7 @@ function termsOf(speaking: readonly Speaking[]): ApprovalTerms {
 function compileRule(given: RuleInput, index: number): CompiledRule {
   const rule = readRule(given, index);
   const { id = String(index), effect, reason, when, approvers, fourEyes, withinMs, edit } = rule;
-  const actions = matcher(rule.actions);
-  const tenants = matcher(rule.tenants);
-  const subjects = matcher(rule.subjects);
-  const scopes = matcher(rule.scopes);
-  const roles = matcher(rule.roles);
-  const agents = matcher(rule.agents);
-  const resources = matcher(rule.resources);
-  const resourceTenants = matcher(rule.resourceTenants);
-  const resourceSubjects = matcher(rule.resourceSubjects?.map((name) => name === '$self' ? self : name));
+  const isAbout = aboutness(rule);
   const conditions = when.map(compileCondition);
   const judgeFacts = compileFacts(rule);
   return {
@@ -237,17 +230,46 @@ function compileRule(given: RuleInput, index: number): CompiledRule {
     withinMs,
     edit,
     needsFacts: judgeFacts !== undefined,
-    isAbout: ({ action, principal, resource, resourceTenant, resourceSubjects: owners, agentId, roles: had }) =>
-      actions([action]) && tenants([principal.tenant]) && subjects([principal.subject]) && scopes(principal.scopes) &&
-      roles(had) && agents(agentId === undefined ? [] : [agentId]) && resources([resource]) &&
-      resourceTenants(resourceTenant === undefined ? [] : [resourceTenant]) && resourceSubjects(owners) &&
-      (!judgeFacts || action === 'tool.call'),
+    isAbout: judgeFacts ? (request) => request.action === 'tool.call' && isAbout(request) : isAbout,
     judge(input, facts) {
-      const findings = conditions.map((condition) => condition(input));
-      if (judgeFacts) findings.push(facts ? judgeFacts(input, facts) : 'unfit');
-      if (findings.includes('unfit')) return 'unfit';
-      return findings.includes('fails') ? 'fails' : 'holds';
+      let finding: Finding = 'holds';
+      for (const condition of conditions) finding = both(finding, condition(input));
+      return judgeFacts ? both(finding, facts ? judgeFacts(input, facts) : 'unfit') : finding;
     },
+  };
+}
+
+/** What cannot be judged counts more than what fails: its rule may hold. */
+function both(one: Finding, other: Finding): Finding {
+  return one === 'unfit' || other === 'unfit' ? 'unfit' : one === 'fails' ? one : other;
+}
+
+/** Whether a rule is about a request. Looks only at what the rule names. */
+function aboutness(rule: Rule): (request: RequestFacts) => boolean {
+  const owners = rule.resourceSubjects?.map((name) => name === '$self' ? self : name);
+  const tests = [
+    only(rule.actions, ({ action }) => action),
+    only(rule.resources, ({ resource }) => resource),
+    only(rule.tenants, ({ principal }) => principal.tenant),
+    only(rule.subjects, ({ principal }) => principal.subject),
+    only(rule.agents, ({ agentId }) => agentId),
+    only(rule.scopes, ({ principal }) => principal.scopes),
+    only(rule.roles, ({ roles }) => roles),
+    only(rule.resourceTenants, ({ resourceTenant }) => resourceTenant),
+    only(owners, ({ resourceSubjects }) => resourceSubjects),
+  ].filter((test) => test !== undefined);
+  return (request) => tests.every((test) => test(request));
+}
+
+function only(
+  names: readonly string[] | undefined,
+  of: (request: RequestFacts) => string | readonly string[] | undefined,
+): ((request: RequestFacts) => boolean) | undefined {
+  if (!names) return undefined;
+  const matches = matcher(names);
+  return (request) => {
+    const found = of(request);
+    return found !== undefined && (typeof found === 'string' ? matches(found) : found.some(matches));
   };
 }
 
@@ -255,39 +277,36 @@ function compileRule(given: RuleInput, index: number): CompiledRule {
 function compileFacts(
   { acts, read, called, from, leaks }: Rule,
 ): ((input: unknown, facts: CallContextFacts) => Finding) | undefined {
-  const tests: ((input: unknown, facts: CallContextFacts) => Finding)[] = [];
-  if (acts !== undefined) tests.push((_, facts) => foundIf(facts.acts === acts));
-  if (leaks !== undefined) tests.push((_, facts) => foundIf(facts.leaks === leaks));
+  const tests: ((facts: CallContextFacts) => boolean)[] = [];
+  if (acts !== undefined) tests.push((facts) => facts.acts === acts);
+  if (leaks !== undefined) tests.push((facts) => facts.leaks === leaks);
   if (called) {
     const isCalled = matcher(called);
-    tests.push((_, { calls }) => foundIf(isCalled(Object.keys(calls))));
+    tests.push(({ calls }) => Object.keys(calls).some(isCalled));
   }
   if (read) {
     const isRead = sourceMatcher(read.filter((name) => name !== 'private'));
     const isAny = read.includes('untrusted');
     const isPrivate = read.includes('private');
-    tests.push((_, { read: sources, readers }) =>
-      foundIf((isAny && sources.length > 0) || isRead(sources) || (isPrivate && readers === 'principal'))
+    tests.push(({ read: sources, readers }) =>
+      (isAny && sources.length > 0) || isRead(sources) || (isPrivate && readers === 'principal')
     );
   }
+  const pointers = (from ?? []).flatMap(({ at }) => at === '*' || at === 'destinations' ? [] : [at]);
   for (const { at, sources, narrow } of from ?? []) {
     const isFrom = sourceMatcher(sources);
-    const holds = (label: ArgumentFacts | undefined): boolean =>
-      label !== undefined && isFrom(label.from) && !(narrow && label.narrow === true);
-    tests.push((input, { args, destinations }) => {
-      const within = Object.entries(args);
-      if (at === '*') return foundIf(within.some(([, label]) => holds(label)));
-      if (at !== 'destinations' && readPointer(input, at) === undefined) return 'unfit';
-      const places = at === 'destinations' ? destinations : [at];
-      return foundIf(
-        within.some(([pointer, label]) => holds(label) && places.some((place) => overlaps(place, pointer))),
-      );
+    const holds = (label: ArgumentFacts): boolean => isFrom(label.from) && !(narrow && label.narrow === true);
+    tests.push((facts) => {
+      const within = Object.entries(facts.args).filter(([, label]) => holds(label));
+      if (within.length === 0 || at === '*') return within.length > 0;
+      const places = at === 'destinations' ? facts.destinations : [at];
+      return within.some(([pointer]) => places.some((place) => overlaps(place, pointer)));
     });
   }
   if (tests.length === 0) return undefined;
   return (input, facts) => {
-    const findings = tests.map((test) => test(input, facts));
-    return findings.includes('unfit') ? 'unfit' : findings.includes('fails') ? 'fails' : 'holds';
+    if (pointers.some((at) => readPointer(input, at) === undefined)) return 'unfit';
+    return foundIf(tests.every((test) => test(facts)));
   };
 }
 
@@ -296,9 +315,9 @@ function foundIf(holds: boolean): Finding {
 }
 
 /** What anybody may have said, any of the sources may have said. */
-function sourceMatcher(names: readonly string[]): Matcher {
+function sourceMatcher(names: readonly string[]): (sources: readonly string[]) => boolean {
   const matches = matcher(names);
-  return (sources) => sources.length > 0 && names.length > 0 && (sources.includes('*') || matches(sources));
+  return (sources) => sources.length > 0 && names.length > 0 && (sources.includes('*') || sources.some(matches));
 }
 
 function readRule(given: RuleInput, index: number): Rule {
@@ -326,14 +345,11 @@ function readRule(given: RuleInput, index: number): Rule {
   }
 }
 
-/** Whether a pattern matches one of the texts. */
-type Matcher = (texts: readonly string[]) => boolean;
-
-function matcher(names: readonly string[] | undefined): Matcher {
-  if (!names) return () => true;
+/** Whether one of the patterns matches a text. */
+function matcher(names: readonly string[]): (text: string) => boolean {
   const whole = new Set(names.filter((name) => !name.endsWith('*')));
   const beginnings = names.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1));
-  return (texts) => texts.some((text) => whole.has(text) || beginnings.some((beginning) => text.startsWith(beginning)));
+  return (text) => whole.has(text) || beginnings.some((beginning) => text.startsWith(beginning));
 }
 
 function requireDistinct(rules: readonly CompiledRule[]): void {

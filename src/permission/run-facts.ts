@@ -40,6 +40,7 @@ export class RunFacts {
   /** What the caller has said last: values in it are the caller's. */
   readonly #said: string;
   #words: string | undefined;
+  #before: Readonly<Record<string, number>> | undefined;
   readonly #onGrown: (facts: RunFacts) => void;
   #isRecorded = false;
 
@@ -113,8 +114,14 @@ export class RunFacts {
     return this.#asked.get(toolCallId) ?? unlabelled;
   }
 
+  /** How often each tool was called until now; the same object until the next call. */
+  callsBefore(): Readonly<Record<string, number>> {
+    return this.#before ??= Object.freeze(Object.fromEntries(this.#calls));
+  }
+
   /** Counts a call. */
   count(toolId: string): void {
+    this.#before = undefined;
     this.#calls.set(toolId, (this.#calls.get(toolId) ?? 0) + 1);
   }
 }
@@ -146,15 +153,28 @@ export function sourceOf({ id, type }: Pick<Labelled, 'id' | 'type'>): string {
  * counts as a stranger's in a guarded agent alone.
  */
 export function outputLabel(definition: Labelled, input: Label, trust: Trust = 'guarded'): Label {
-  const { id, type, reads, annotations } = definition;
-  if (reads === 'trusted') return narrow(labelOf(input.from, stricter(input.readers, 'tenant')));
-  const source = sourceOf(definition);
-  if (reads === 'private') return join(input, labelOf([source], 'principal'));
-  if (reads === 'untrusted' || strangers.has(type) || id === 'fetch_url') {
-    return join(input, labelOf([source], readersOf(definition)));
-  }
+  const { type, reads, annotations } = definition;
+  if (reads === 'trusted') return narrow(join(input, forTenant));
+  const isStranger = reads !== undefined || strangers.has(type) || definition.id === 'fetch_url';
   const onlyComputes = annotations?.openWorldHint === false || own.has(type) || trust !== 'guarded';
-  return onlyComputes ? input : join(input, labelOf([source], 'tenant'));
+  return onlyComputes && !isStranger ? input : join(input, ownLabel(definition));
+}
+
+const forTenant = labelOf([], 'tenant');
+
+/** By definition: each call of a tool asks for it. */
+const ownLabels = new WeakMap<Labelled, Label>();
+
+/** The label of what the tool itself says. */
+function ownLabel(definition: Labelled): Label {
+  const known = ownLabels.get(definition);
+  if (known) return known;
+  const { id, type, reads } = definition;
+  const isStranger = reads === 'untrusted' || strangers.has(type) || id === 'fetch_url';
+  const readers = reads === 'private' ? 'principal' : isStranger ? readersOf(definition) : 'tenant';
+  const label = labelOf([sourceOf(definition)], readers);
+  ownLabels.set(definition, label);
+  return label;
 }
 
 /** A page or an API that anyone can read without a secret tells nobody's secrets. */
@@ -197,37 +217,42 @@ export function inputLabel({ facts, read }: Pick<FactsOfCall, 'facts' | 'read'>)
 
 /** Returns the facts of a call for the permission hook. What has to look at each value is made when it is read. */
 export function contextFacts(call: FactsOfCall): CallContextFacts {
-  const { definition, input, facts, run, read } = call;
+  const { definition, input, run, read } = call;
   run.record(); // a decision depends on them
-  let leaves: readonly Leaf[] | undefined;
+  let walked: readonly Leaf[] | undefined;
   let args: CallContextFacts['args'] | undefined;
   let destinations: readonly string[] | undefined;
-  const sends = readersOfInput(definition);
-  const hasInput = typeof input !== 'object' || input === null ? input !== undefined : Object.keys(input).length > 0;
+  const leaves = (): readonly Leaf[] => walked ??= leavesOf(input);
   return Object.freeze({
     read: read.from,
     readers: read.readers,
     acts: mayAct(definition),
-    leaks: hasInput && stricter(inputLabel(call).readers, sends) !== sends,
-    planned: facts?.planned === true,
-    calls: Object.freeze(Object.fromEntries(run.calls)),
+    leaks: doesLeak(call),
+    planned: call.facts?.planned === true,
+    calls: run.callsBefore(),
     get args() {
-      return args ??= Object.freeze(argsOf(call, leaves ??= leavesOf(input)));
+      return args ??= Object.freeze(argsOf(call, leaves));
     },
     get destinations() {
-      return destinations ??= Object.freeze(destinationsOf(definition, leaves ??= leavesOf(input)));
+      return destinations ??= Object.freeze(destinationsOf(definition, leaves));
     },
   });
 }
 
+function doesLeak(call: FactsOfCall): boolean {
+  const { definition, input } = call;
+  const sends = readersOfInput(definition);
+  if (stricter(inputLabel(call).readers, sends) === sends) return false;
+  return typeof input !== 'object' || input === null ? input !== undefined : Object.keys(input).length > 0;
+}
+
 /** Of a model's call, one label stands for all arguments, unless the user has said some of them. */
-function argsOf({ facts, run, read }: FactsOfCall, leaves: readonly Leaf[]): Record<string, ArgumentFacts> {
-  if (facts) return Object.fromEntries([...facts.args].filter(([, label]) => label !== trusted));
-  if (read === trusted || leaves.length === 0) return {};
-  const others = leaves.filter(([, value]) => typeof value !== 'string' || !isSaidIn(run.words, value));
-  return others.length === leaves.length
-    ? { '': read }
-    : Object.fromEntries(others.map(([pointer]) => [pointer, read]));
+function argsOf({ facts, run, read }: FactsOfCall, leaves: () => readonly Leaf[]): Record<string, ArgumentFacts> {
+  if (facts) return Object.fromEntries(facts.args); // only what is not trusted is listed
+  if (read === trusted || leaves().length === 0) return {};
+  const isOther = ([, value]: Leaf): boolean => typeof value !== 'string' || !isSaidIn(run.words, value);
+  if (run.words.length < leastSaid || leaves().every(isOther)) return { '': read };
+  return Object.fromEntries(leaves().filter(isOther).map(([pointer]) => [pointer, read]));
 }
 
 /** Writes facts for an event: fields of the input by the sources of their values. Never a value, nor a name that a model has made. */
@@ -235,7 +260,8 @@ export function noteOfFacts(
   { read, readers, args, acts, leaks, destinations: to }: CallContextFacts,
   fields: readonly string[],
 ) {
-  const placeOf = (pointer: string): string => fields.find((field) => overlaps(field, pointer)) ?? '';
+  const placeOf = (pointer: string): string =>
+    pointer === '' ? '' : fields.find((field) => overlaps(field, pointer)) ?? '';
   const places: Record<string, string[]> = {};
   for (const [pointer, { from, narrow: isNarrow }] of Object.entries(args)) {
     if (from.length === 0) continue;
@@ -278,12 +304,12 @@ function leavesOf(input: unknown): readonly Leaf[] {
 /** The arguments that say where or to whom: those that the tool names, or every text of one that may act or sends further. */
 function destinationsOf(
   { destinations, ...definition }: FactsOfCall['definition'],
-  leaves: readonly Leaf[],
+  leaves: () => readonly Leaf[],
 ): string[] {
   if (destinations) return [...destinations];
   if (definition.id === 'fetch_url') return ['/url'];
   if (!mayAct(definition) && definition.annotations?.openWorldHint !== true) return [];
-  return leaves.filter(([, value]) => typeof value === 'string').map(([pointer]) => pointer);
+  return leaves().filter(([, value]) => typeof value === 'string').map(([pointer]) => pointer);
 }
 
 /** Shorter words stand in a message by chance. */

@@ -6,7 +6,7 @@ import { createPrincipal } from '../base/principal.ts';
 import type { ArgumentFacts, CallContextFacts } from '../contracts/authenticator.ts';
 import type { ObservedEvent } from '../contracts/event-sink.ts';
 import { readSummary } from '../events/payload-summary.ts';
-import { labelOf, parseLabel } from './label.ts';
+import { join, type Label, labelOf, parseLabel } from './label.ts';
 import { createRules, type RuleInput, type RuleOptions } from './rules.ts';
 
 /** The parts of an event that a rule is tried on; audit records have them as well. */
@@ -139,12 +139,16 @@ function factsOf(
 
 function argsOf(data: unknown, readers: CallContextFacts['readers']): Readonly<Record<string, ArgumentFacts>> {
   if (!isRecord(data)) return {};
-  const entries = Object.entries(data).flatMap(([sources, places]) => {
+  const args = new Map<string, Label>();
+  for (const [sources, places] of Object.entries(data)) {
     const narrow = sources.endsWith(' ?');
     const label = labelOf((narrow ? sources.slice(0, -2) : sources).split(' '), readers, narrow);
-    return Array.isArray(places) ? places.map((place) => [String(place), label] as const) : [];
-  });
-  return Object.fromEntries(entries);
+    // Values from several sources may be in one place.
+    for (const place of Array.isArray(places) ? places.map(String) : []) {
+      args.set(place, join(args.get(place) ?? label, label));
+    }
+  }
+  return Object.fromEntries(args);
 }
 
 function jsonOf(text: unknown): unknown {

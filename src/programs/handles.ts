@@ -32,7 +32,8 @@ export class HandleCount {
   /** @throws PinnaceError `budget_exceeded` (`handles`). */
   add(value: unknown): void {
     this.#count += 1;
-    this.#length += JSON.stringify(value)?.length ?? 0;
+    if (typeof value === 'string') this.#length += value.length;
+    else if (typeof value === 'object') this.#length += JSON.stringify(value).length;
     if (this.#count <= maxHandles && this.#length <= maxLength) return;
     throw new PinnaceError('budget_exceeded', 'The program was stopped: its run holds too many values of tools', {
       details: { reason: 'handles' },

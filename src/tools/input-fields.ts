@@ -1,6 +1,6 @@
 /** Which fields of an input its JSON Schema declares, and what events say of an input: never a value. */
 
-import { canonicalJson, readPointer } from '../base/json.ts';
+import { canonicalJson, pointerBelow, readPointer } from '../base/json.ts';
 import { invalid } from '../base/parse.ts';
 import type { ToolDefinition } from '../base/schema.ts';
 import { visible } from '../base/text.ts';
@@ -218,9 +218,15 @@ function escaped(name: string): string {
 
 /** The JSON Pointers of the top-level fields that the schema declares. */
 export function declaredPlaces(schema: unknown): readonly string[] {
-  return declaredNames(schema).map((name) => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`);
+  return declaredNames(schema).map((name) => pointerBelow('', name));
 }
 
+/** By schema: each call of a tool asks for them. */
+const namesOf = new WeakMap<object, readonly string[]>();
+
 function declaredNames(schema: unknown): readonly string[] {
-  return [...declaredFields(schemasOf(schema), schema).fields.keys()];
+  const known = typeof schema === 'object' && schema !== null ? namesOf.get(schema) : undefined;
+  const names = known ?? [...declaredFields(schemasOf(schema), schema).fields.keys()];
+  if (!known && typeof schema === 'object' && schema !== null) namesOf.set(schema, names);
+  return names;
 }

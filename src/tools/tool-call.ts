@@ -157,6 +157,7 @@ export class ToolCall {
   readonly #read: Label;
   /** Whether the tool has worked: what it throws then is its own. */
   #isStarted = false;
+  #contextFacts: CallContextFacts | undefined;
   #prepared: Promise<PreparedCall> | undefined;
   #approved: CallTerms['approved'];
   #span: Span | undefined;
@@ -206,7 +207,13 @@ export class ToolCall {
   /** Where the values of the call are from, and where they go. */
   contextFacts(): CallContextFacts {
     const { tool: { definition }, input, facts } = this;
-    return contextFacts({ definition, input, facts, run: this.#host.facts ?? unknownFacts, read: this.#read });
+    return this.#contextFacts ??= contextFacts({
+      definition,
+      input,
+      facts,
+      run: this.#host.facts ?? unknownFacts,
+      read: this.#read,
+    });
   }
 
   /** The facts as events have them, so that rules can be tried on them later; nothing where nobody else has said anything. */

@@ -1,4 +1,4 @@
-/** What programs cost on Deno, in time and in tokens, and what recorded inputs cost. Programs run on Deno: Node has no sandbox. */
+/** What programs cost on Deno, in time and in tokens, and what recorded inputs, labels and handles cost. */
 
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -13,3 +13,4 @@ for (const part of ['speed.ts', 'tokens.ts']) {
 }
 
 await import('./keep.ts');
+await import('./labels.ts');
