@@ -102,7 +102,7 @@ const programs = await cpuRounds({
 }, terms);
 
 /** The median of the differences, round by round, in microseconds for each call. */
-function more(longer: readonly number[] = [], shorter: readonly number[] = []): number {
+function costOf(longer: readonly number[] = [], shorter: readonly number[] = []): number {
   return median(longer.map((ms, i) => ms - (shorter[i] ?? NaN))) * 1_000 / count;
 }
 
@@ -120,11 +120,11 @@ function each(figure: string, us: number, bar: number): Row {
 function ratio(figure: string, name: string): Row {
   const [ours, theirs] = [median(programs[name] ?? []), median(programs['plain'] ?? [])];
   const by = median((programs[name] ?? []).map((ms, i) => ms / (programs['plain']?.[i] ?? NaN)));
-  const each = (ms: number) => `${(ms * 1_000 / count).toFixed(0)} us`;
+  const perCall = (ms: number) => `${(ms * 1_000 / count).toFixed(0)} us`;
   return {
     figure,
-    value: each(ours),
-    peer: `plain: ${each(theirs)}`,
+    value: perCall(ours),
+    peer: `plain: ${perCall(theirs)}`,
     ratio: by.toFixed(3),
     bar: '<= 1.1',
     met: by <= 1.1,
@@ -132,8 +132,8 @@ function ratio(figure: string, name: string): Row {
 }
 
 report('Labels and handles', [
-  each('Labels of a call, 16 sources read, no rule reads facts', more(labels['labelled'], labels['without']), 5),
-  each('Labels of a call, 16 sources read, rules read facts', more(labels['ruled'], labels['without']), 20),
+  each('Labels of a call, 16 sources read, no rule reads facts', costOf(labels['labelled'], labels['without']), 5),
+  each('Labels of a call, 16 sources read, rules read facts', costOf(labels['ruled'], labels['without']), 20),
   ratio('A call of a guarded program, trusted values', 'trusted'),
   ratio('A call of a guarded program, handles', 'handles'),
 ]);
