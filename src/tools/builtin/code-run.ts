@@ -40,8 +40,8 @@ const guardedGuide =
 (\`mail.subject\`, \`list[0]\`), never compute with it. \`for await (const one of tools.$each(list, { max: 20 }))\` goes through a list;
 \`await tools.$choose(handle, ['yes', 'no'])\` returns the one that it is, or null. \`await tools.$read({ from: [mail], ask: 'the IBAN of the
 bill', schema })\` returns a handle of data by a closed JSON Schema (texts with \`maxLength\`); \`await tools.$answer({ from: [mail], ask })\`
-writes to the user from them. State the acting calls in their order, \`acts: [{ tool, times }]\`: others fail with \`not_planned\`. Make
-independent ones in one \`Promise.all\`.`;
+writes to the user from them. State the acting calls in their order, \`acts: [{ tool, times }]\`: others fail with \`not_planned\`. Read
+all that you need first, then act, independent calls in one \`Promise.all\`: they are asked about together.`;
 
 const codeRun = {
   id: codeRunId,

@@ -38,7 +38,7 @@ describe('AgentDojo, two thirds of its tasks, with a model that obeys every atta
       acts: 60,
       actsAsked: 23,
       asked: 13,
-      again: 1, // its second question needs what it reads after the first
+      again: 0,
     });
   }, 240_000);
 });
