@@ -146,3 +146,12 @@ export function mayChange(
 ): boolean {
   return granted.includes('registry:write') && (deployment === true || record.tenant === tenant);
 }
+
+/** Who has said a value, such as an argument of a call, and who may read it. */
+export interface ArgumentFacts {
+  /** The sources of others, such as `mcp:mail`; `*`: anybody. Empty: the user or the operator. */
+  readonly from: readonly string[];
+  readonly readers: 'public' | 'tenant' | 'principal';
+  /** A stranger has only chosen it, among a few values of the operator. */
+  readonly narrow?: true;
+}

@@ -1,7 +1,7 @@
 /** The port that verifies callers. */
 
 import type { PinnaceError } from '../base/errors.ts';
-import type { Principal } from '../base/principal.ts';
+import type { ArgumentFacts, Principal } from '../base/principal.ts';
 import type { Change, Storage } from './storage.ts';
 
 /** Gives the verified caller of an HTTP request, or rejects with a `PinnaceError` that carries status and code. */
@@ -66,7 +66,7 @@ export interface CallContextFacts {
   /** What the run has read: the sources of others, such as `mcp:mail`; `*`: anybody. */
   readonly read: readonly string[];
   /** Who may read what the run has read. */
-  readonly readers: 'public' | 'tenant' | 'principal';
+  readonly readers: ArgumentFacts['readers'];
   /** How often the run has called each tool before. */
   readonly calls: Readonly<Record<string, number>>;
   /** By JSON Pointers of the input, the values that the user or the operator has not written; `''`: all of them. */
@@ -79,14 +79,6 @@ export interface CallContextFacts {
   readonly destinations: readonly string[];
   /** Whether a program has stated the call before it has read anything. */
   readonly planned: boolean;
-}
-
-/** Who has said the value of an argument, and who may read it. */
-export interface ArgumentFacts {
-  readonly from: readonly string[];
-  readonly readers: CallContextFacts['readers'];
-  /** A stranger has only chosen it, among a few values of the operator. */
-  readonly narrow?: true;
 }
 
 /**

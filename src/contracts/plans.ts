@@ -1,7 +1,7 @@
 /** The seam between runs and plans: a run starts a plan or finds one, follows it to its end, and passes on replies and cancellation. */
 
 import type { ErrorData } from '../base/errors.ts';
-import type { Principal } from '../base/principal.ts';
+import type { ArgumentFacts, Principal } from '../base/principal.ts';
 
 /** Plans for runs. A plan of another tenant is `not_found`. */
 export interface Plans {
@@ -14,6 +14,8 @@ export interface Plans {
       /** Each lowers the limits of the planner for this plan. */
       readonly bounds?: readonly (PlanBounds | undefined)[];
       readonly signal?: AbortSignal;
+      /** Who has said the request, and who may read it. Absent: the caller. */
+      readonly read?: ArgumentFacts;
     },
   ): Promise<{ readonly planId: string }>;
   /** Waits until the plan has ended or is suspended, wherever it runs. An abort ends the waiting. */

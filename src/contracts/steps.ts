@@ -1,7 +1,7 @@
 /** The seam between agents and plans: an agent's work outside a run, one model call or one tool call at a time. */
 
 import type { ErrorData } from '../base/errors.ts';
-import type { Principal } from '../base/principal.ts';
+import type { ArgumentFacts, Principal } from '../base/principal.ts';
 import type { Money } from '../base/record-fields.ts';
 import type { ToolDefinition } from '../base/schema.ts';
 import type { Span } from './event-sink.ts';
@@ -23,6 +23,8 @@ export interface StepOf {
   readonly above?: readonly string[] | undefined;
   /** The agents that handed the work on through tools. It has the `egress` that all of them have. */
   readonly callers?: readonly string[] | undefined;
+  /** Who has said what the model had read, and who may read it: at a call, when it wrote the call. Absent: anybody. */
+  readonly read?: ArgumentFacts | undefined;
 }
 
 /** Something new for the model. */
@@ -103,7 +105,7 @@ export interface AgentSteps {
   /** @throws PinnaceError as a run does before its first chunk, and as its model call fails. */
   think(request: ThinkRequest): Promise<Thought>;
   /** Never throws. */
-  act(request: ActRequest): Promise<ToolOutcome & Partial<StepUsage>>;
+  act(request: ActRequest): Promise<ToolOutcome & Partial<StepUsage> & { readonly read?: ArgumentFacts }>;
 }
 
 /** The outcome of a tool call. */

@@ -6,5 +6,6 @@ export { createRedactor, type Redaction, type Redactor } from './redaction/redac
 export { createRules, Rule, type RuleInput, type RuleOptions } from './rules.ts';
 export { guardRules } from './guard-rules.ts';
 export type { Label, Trust } from './label.ts';
-export type { ArgumentFacts, Authorize, CallContextFacts } from '../contracts/authenticator.ts';
+export type { ArgumentFacts } from '../base/principal.ts';
+export type { Authorize, CallContextFacts } from '../contracts/authenticator.ts';
 export { type TriedCall, type TriedEvent, tryRules } from './try-rules.ts';

@@ -2,8 +2,8 @@
 
 import { checkNames, optional } from '../base/check-options.ts';
 import { isRecord } from '../base/is-record.ts';
-import { createPrincipal } from '../base/principal.ts';
-import type { ArgumentFacts, CallContextFacts } from '../contracts/authenticator.ts';
+import { type ArgumentFacts, createPrincipal } from '../base/principal.ts';
+import type { CallContextFacts } from '../contracts/authenticator.ts';
 import type { ObservedEvent } from '../contracts/event-sink.ts';
 import { readSummary } from '../events/payload-summary.ts';
 import { join, type Label, labelOf, parseLabel } from './label.ts';

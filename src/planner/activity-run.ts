@@ -2,6 +2,7 @@
 
 import { reportHidden } from '../events/report.ts';
 import { type Span, type SpanEnd, statusOfError } from '../events/span.ts';
+import { trusted } from '../permission/label.ts';
 import { type Account, remaining } from './account.ts';
 import { type Creator, deniedCreates, noneDenied } from './authorize-create.ts';
 import { type PlanEvents, spanIdOf } from './emit-plan.ts';
@@ -102,7 +103,7 @@ export class ActivityRun implements AgentContext {
     if (this.#reason === undefined) reportActivity(this.#plan, this.activity, thrown);
     const error = toFailure(thrown);
     this.#endSpan?.({ status: statusOfError(error), error });
-    this.#plan.onEnd(this, { type: 'failed', error }, noneDenied);
+    this.#plan.onEnd(this, { type: 'failed', error, read: trusted }, noneDenied); // its text is ours
   }
 }
 
@@ -125,6 +126,7 @@ function endOf(outcome: StepOutcome): SpanEnd {
 
 const nonsense: StepOutcome = {
   type: 'failed',
+  read: trusted,
   error: failure('internal', 'Cannot use the outcome of an activity: it is none', { reason: 'wrong_outcome' }),
 };
 
@@ -173,6 +175,7 @@ function toTask(
     ...(call && { call: toCall(call) }),
     ...(account.isMetered && { left: leftOf(account, reserve, currency) }),
     memory: given.memory,
+    read: state.read,
     inbox: given.inbox,
     mayCreate: depth < maxDepth,
   };

@@ -4,6 +4,7 @@ import { fromData, PinnaceError } from '../base/errors.ts';
 import { creation, readJournal, takeOver } from '../log/journal-record.ts';
 import { canonicalJson } from '../base/json.ts';
 import type { Key } from '../base/key.ts';
+import type { Label } from '../permission/label.ts';
 import { haveOneOwner } from '../permission/ownership.ts';
 import { commitOwn } from '../log/commits.ts';
 import { dueChange } from '../log/due.ts';
@@ -31,6 +32,8 @@ export interface Founding {
   /** The caller's key and its request. */
   readonly idempotency: { readonly key: string; readonly request: unknown } | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Who has said the request, and who may read it. */
+  readonly read: Label;
 }
 
 /** Creates a plan with its first agent and the given tasks in one commit, or returns the id of a known key. */
@@ -85,7 +88,7 @@ export async function foundPlan(
 }
 
 async function firstEvents(
-  { owner, terms, tasks, signal }: Founding,
+  { owner, terms, tasks, read, signal }: Founding,
   { planId, at, limits, state }: { planId: string; at: number; limits: PlanLimits; state: PlanState },
 ): Promise<Draft> {
   const { context, goal, agentId, role, constraints, ...rest } = terms;
@@ -97,7 +100,7 @@ async function firstEvents(
     ...(role !== undefined && { role }),
     ...(constraints !== undefined && { constraints }),
   };
-  draft.add({ type: 'run.created', v: eventVersion, planId, owner, terms: { ...rest, goal, ...named } });
+  draft.add({ type: 'run.created', v: eventVersion, planId, owner, terms: { ...rest, goal, ...named }, read });
   draft.add({ type: 'agent.created', id: '1', goal, ...(context.length > 0 && { context }), ...named });
   const root = rootOf(state);
   const slices = createSlices(signal);

@@ -130,6 +130,8 @@ const leafPrimitives = allPrimitives.filter(({ name }) => name !== 'create' && n
 
 /** What an agent keeps from step to step. */
 interface Memory {
+  /** What the model had read when it wrote the calls of the step. Absent in those of earlier versions. */
+  readonly read?: AgentTask['read'];
   readonly history: unknown;
   /** Calls of the last step that were refused at once. */
   readonly refused: readonly { readonly callId: string; readonly error: ErrorData }[];
@@ -147,7 +149,9 @@ export function modelAgent(steps: ModelSteps, options: { readonly agentId?: stri
   const { agentId } = options;
   return async (task, context) => {
     const of = stepOf({ agentId, ...task }, context);
-    return task.call ? await act(steps, task.call, { ...of, ...budgetOf(task) }) : await think(steps, task, of);
+    if (!task.call) return await think(steps, task, of);
+    const { read } = task.memory as Memory; // what the step left that has written the call
+    return await act(steps, task.call, { ...of, ...budgetOf(task), read });
   };
 }
 
@@ -172,8 +176,8 @@ async function act(
 ): Promise<StepOutcome> {
   const { tool, input, approved, callId = '' } = call;
   const outcome = await steps.act({ ...of, tool, input, callId, approved });
-  const { tokens, cost } = outcome;
-  const usage = tokens === undefined ? {} : { usage: usageOf({ tokens, cost }) };
+  const { tokens, cost, read } = outcome;
+  const usage = { ...(read && { read }), ...(tokens !== undefined && { usage: usageOf({ tokens, cost }) }) };
   return outcome.ok
     ? { type: 'output', output: outcome.output, ...usage }
     : { type: 'failed', error: outcome.error, ...usage };
@@ -181,20 +185,22 @@ async function act(
 
 async function think(steps: ModelSteps, task: AgentTask, of: StepOf): Promise<StepOutcome> {
   const memory = task.memory as Memory | undefined; // what the last step left
+  const { read } = task;
   let usage: Usage = {};
   try {
     const thought = await steps.think({
       ...of,
       ...budgetOf(task),
+      read,
       history: memory?.history,
       inputs: inputsOf(task, memory),
       instructions: instructionsFor(task),
       primitives: task.mayCreate ? allPrimitives : leafPrimitives,
       onUsage: (used) => void (usage = usageOf(used)),
     });
-    return outcomeOf(thought, usage, of);
+    return { ...outcomeOf(thought, { usage, read, of }), read };
   } catch (error) {
-    return { type: 'failed', error: toFailure(error), usage };
+    return { type: 'failed', error: toFailure(error), usage, read };
   }
 }
 
@@ -209,14 +215,17 @@ function usageOf({ tokens, cost }: StepUsage): Usage {
   return cost ? { tokens, cost: cost.amount, currency: cost.currency } : { tokens };
 }
 
-function outcomeOf({ text, calls, history }: Thought, usage: Usage, of: StepOf): StepOutcome {
+function outcomeOf(
+  { text, calls, history }: Thought,
+  { usage, read: label, of }: { readonly usage: Usage; readonly read: AgentTask['read']; readonly of: StepOf },
+): StepOutcome {
   if (calls.length === 0) return { type: 'done', result: text, usage };
   const read = calls.map((call) => readCall(call, of));
   const finish = read.find((one) => one.type === 'finish');
   if (finish) return { type: 'done', result: finish.result, cites: finish.cites ?? [], usage };
   const actions = read.flatMap((one) => one.type === 'action' ? [one.action] : []);
   const refused = read.flatMap((one) => one.type === 'refused' ? [{ callId: one.callId, error: one.error }] : []);
-  const next: Memory = { history, refused };
+  const next: Memory = { history, refused, read: label };
   return { type: 'next', actions, memory: next, usage, ...(actions.length === 0 && { wait: { mode: 'none' } }) };
 }
 

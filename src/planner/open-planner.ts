@@ -3,13 +3,14 @@
 import { PinnaceError } from '../base/errors.ts';
 import { readData } from '../base/json.ts';
 import { invalid } from '../base/parse.ts';
-import { createPrincipal, type Principal, requireScope, type Scope } from '../base/principal.ts';
+import { type ArgumentFacts, createPrincipal, type Principal, requireScope, type Scope } from '../base/principal.ts';
 import type { Change } from '../contracts/storage.ts';
 import { unobserved } from '../events/events.ts';
 import { unreported } from '../events/report.ts';
 import { actorOf, traceAt } from '../events/span.ts';
 import { steadyStorage } from '../log/commits.ts';
 import { answerInterruption, ownerOfInterruption } from '../permission/interruption.ts';
+import { join, labelOf, parseLabel, trusted } from '../permission/label.ts';
 import { owns } from '../permission/ownership.ts';
 import { compileJsonSchema } from '../tools/json-schema/json-schema.ts';
 import { requireFirst } from './authorize-create.ts';
@@ -46,10 +47,10 @@ export function openPlanner(options: OpenPlannerOptions): LoadedPlanner {
     return state;
   };
   const planner: LoadedPlanner = {
-    async start(request, principal, { idempotencyKey, bounds = [], signal } = {}) {
+    async start(request, principal, { idempotencyKey, bounds = [], signal, read } = {}) {
       requireScope(principal, 'run:create');
       const limitsOfIt = limitsOfPlan(options.limits, { via: principal.via, bounds });
-      return await startPlan(live, { request, principal, idempotencyKey, limits: limitsOfIt, signal });
+      return await startPlan(live, { request, principal, idempotencyKey, limits: limitsOfIt, signal, read });
     },
     run: (request, principal, given) => runToOutcome(planner, { ...given, request, principal }),
     async outcome(planId, principal, { signal } = {}) {
@@ -107,12 +108,13 @@ function asCanceller(principal: Principal): Principal {
   return createPrincipal({ ...principal, scopes, via: 'in-process' });
 }
 
-async function startPlan(live: LivePlans, { request, principal, idempotencyKey, limits, signal }: {
+async function startPlan(live: LivePlans, { request, principal, idempotencyKey, limits, signal, read }: {
   readonly request: unknown;
   readonly principal: Principal;
   readonly idempotencyKey: string | undefined;
   readonly limits: PlanLimits;
   readonly signal: AbortSignal | undefined;
+  readonly read: ArgumentFacts | undefined;
 }): Promise<{ readonly planId: string }> {
   const { host, host: { now, authorize, emit } } = live;
   if (live.isClosed) throw closed();
@@ -128,6 +130,8 @@ async function startPlan(live: LivePlans, { request, principal, idempotencyKey, 
     terms,
     tasks,
     signal,
+    // The caller has written the goal and the tasks; the context may be of anybody.
+    read: join(read ? parseLabel(read) : trusted, terms.context.length > 0 ? labelOf(['*'], 'tenant') : trusted),
     idempotency: idempotencyKey === undefined ? undefined : { key: idempotencyKey, request: withoutTrace(request) },
   });
   if ('known' in found) return { planId: found.known };

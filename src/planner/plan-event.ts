@@ -5,6 +5,7 @@
 
 import type { ErrorData } from '../base/errors.ts';
 import type { JsonSchema } from '../base/schema.ts';
+import type { ArgumentFacts } from '../base/principal.ts';
 import type { Budget, CallAction, Effect, OnFailure, OnTimeout, Retry } from './action.ts';
 import type { PlanTerms } from './plan-request.ts';
 import type { Delivered, PlanOwner, Usage, ValueRef } from './run-agent.ts';
@@ -69,6 +70,8 @@ interface Base {
   readonly at: number;
   /** Fields whose value is stored out of line. */
   readonly refs?: readonly string[];
+  /** Who has said what came in with it, and who may read that: from then on, all of the plan may be made of it. */
+  readonly read?: ArgumentFacts;
 }
 
 /** A question to a person. */

@@ -9,6 +9,7 @@
  */
 
 import type { ErrorData } from '../base/errors.ts';
+import { type Label, unlabelled } from '../permission/label.ts';
 import { type Account, createAccount } from './account.ts';
 import type { AskFacts, CallSpec, EventOf, Waiting } from './plan-event.ts';
 import type { Delivered, InboxItem } from './run-agent.ts';
@@ -119,6 +120,8 @@ export interface PlanState {
   at: number;
   phase: PlanPhase;
   paused: boolean;
+  /** What all agents together have read; one reads what another has. Only grows. */
+  read: Label;
   created: EventOf<'run.created'> | undefined;
   /** By address, in the order of creation. */
   readonly agents: Map<string, AgentState>;
@@ -148,6 +151,7 @@ export function createPlanState(): PlanState {
     at: 0,
     phase: 'new',
     paused: false,
+    read: unlabelled,
     created: undefined,
     agents: new Map(),
     asks: new Map(),

@@ -9,7 +9,7 @@ import type { FollowOptions, PlanBounds, PlanEnd } from '../contracts/plans.ts';
 import type { UIMessageChunk } from '../contracts/ai-types.ts';
 import type { Storage, Watchable } from '../contracts/storage.ts';
 import type { Metrics } from '../base/metrics.ts';
-import type { Principal } from '../base/principal.ts';
+import type { ArgumentFacts, Principal } from '../base/principal.ts';
 import type { Emit } from '../events/events.ts';
 import type { NoticeMaker } from '../contracts/notices.ts';
 import type { OnError, Report } from '../events/report.ts';
@@ -142,6 +142,8 @@ export interface OpenPlanner extends Omit<Planner, 'start'> {
       readonly idempotencyKey?: string;
       readonly bounds?: readonly (PlanBounds | undefined)[];
       readonly signal?: AbortSignal;
+      /** Who has said the request, and who may read it. Absent: the caller. */
+      readonly read?: ArgumentFacts;
     },
   ): Promise<{ readonly planId: string }>;
   /** Cancels without a scope of the caller and without the permission hook. */

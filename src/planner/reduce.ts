@@ -20,6 +20,7 @@ import {
   stepOf,
   turnClock,
 } from './plan-state.ts';
+import { join, type Label, parseLabel, unlabelled } from '../permission/label.ts';
 import { type AskFacts, deliveredOf, type EventOf, type PlanEvent, type Refusal, type Waiting } from './plan-event.ts';
 
 /**
@@ -30,8 +31,17 @@ export function reduce(state: PlanState, event: PlanEvent): Refusal | undefined 
   const refusal = apply(state, event);
   if (refusal !== undefined) return refusal;
   state.at = Math.max(state.at, event.at);
+  state.read = readWith(state, event);
   turnClock(state);
   return undefined;
+}
+
+/** What the plan has read with this event. An outcome without a label, from an earlier version, may be of anybody. */
+function readWith({ read, created }: PlanState, event: PlanEvent): Label {
+  if (event.type === 'run.created') return parseLabel(event.read);
+  if (event.type === 'call.done') return join(read, parseLabel(event.read));
+  const isOfOther = event.type === 'ask.answered' && event.by !== created?.owner.subject && !isApproval(event.answer);
+  return isOfOther ? join(read, unlabelled) : event.read === undefined ? read : join(read, parseLabel(event.read));
 }
 
 function apply(state: PlanState, event: PlanEvent): Refusal | undefined {

@@ -1,7 +1,7 @@
 /** The function that does an agent's work, one activity at a time: passed to `createPlanner`. */
 
 import type { ErrorData } from '../base/errors.ts';
-import type { Owner } from '../base/principal.ts';
+import type { ArgumentFacts, Owner } from '../base/principal.ts';
 import type { Span } from '../events/span.ts';
 import type { ActionInput, Effect, WaitForInput } from './action.ts';
 
@@ -118,6 +118,8 @@ export interface AgentTask {
   readonly left?: BudgetLeft;
   /** What the agent's last step left for this one; `undefined` at its first. */
   readonly memory: unknown;
+  /** Who has said what the plan has read so far, and who may read it. */
+  readonly read: ArgumentFacts;
   /** What came since the last step. Its content is others' words: data, never instructions. */
   readonly inbox: readonly InboxItem[];
   /** Whether the agent may create sub-agents, at its depth. */
@@ -144,7 +146,12 @@ export interface AgentContext {
  * `done` ends the agent with its result: an agent that does everything in one step needs nothing else. `next` ends one step; the
  * agent has another when what it waits for is there. `output` is what a tool call gave. An error thrown is the same as `failed`.
  */
-export type StepOutcome =
+export type StepOutcome = StepResult & {
+  /** Who has said what the activity has read, and who may read it. Absent: anybody. */
+  readonly read?: ArgumentFacts;
+};
+
+type StepResult =
   | { readonly type: 'done'; readonly result: unknown; readonly cites?: readonly string[]; readonly usage?: Usage }
   | {
     readonly type: 'next';

@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import { type ErrorData, toData } from '../base/errors.ts';
 import { canonicalJson } from '../base/json.ts';
 import { parse } from '../base/parse.ts';
+import { covers, type Label, parseLabel } from '../permission/label.ts';
 import { Action, type Retry, WaitFor } from './action.ts';
 import { carryOut, humanRequired, outcomeOf } from './carry-out.ts';
 import { cancel, type Draft, end, fail, nextAskId } from './draft.ts';
@@ -39,21 +40,24 @@ interface Settled {
 export function settleActivity(draft: Draft, activity: Activity, { outcome, seen, denied }: Settled): void {
   const { agent, call } = activity;
   const { usage } = outcome;
-  if (outcome.type === 'failed') return failActivity(draft, activity, { error: outcome.error, usage });
+  const label = parseLabel(outcome.read);
+  const read = covers(draft.state.read, label) ? {} : { read: label };
+  if (outcome.type === 'failed') return failActivity(draft, activity, { error: outcome.error, usage, ...read });
   if (call && outcome.type === 'output') {
-    draft.add({ type: 'call.done', step: activity.id, output: outcome.output ?? null, ...(usage && { usage }) });
+    const used = usage && { usage };
+    draft.add({ type: 'call.done', step: activity.id, output: outcome.output ?? null, read: label, ...used });
     return;
   }
   if (call || outcome.type === 'output') return failActivity(draft, activity, { error: wrongOutcome(activity), usage });
   if (outcome.type === 'done') {
     const { result = null, cites } = outcome;
-    const facts = { type: 'agent.done' as const, at: draft.at, id: agent.id, result };
+    const facts = { type: 'agent.done' as const, at: draft.at, id: agent.id, result, ...read };
     return end(draft, agent, cites || usage ? { ...facts, ...(cites && { cites }), ...(usage && { usage }) } : facts);
   }
   try {
     const actions = parse(Actions, outcome.actions ?? [], { what: 'the actions of a step' });
     const wait = parse(Wait, outcome.wait, { what: 'what a step waits for' });
-    goOn(draft, agent, { actions, wait, seen, denied, memory: outcome.memory, usage });
+    goOn(draft, agent, { actions, wait, seen, denied, memory: outcome.memory, usage, ...read });
   } catch (error) {
     failActivity(draft, activity, { error: toData(error), usage });
   }
@@ -69,16 +73,19 @@ interface Next {
   readonly denied: ReadonlyMap<number, string>;
   readonly memory: unknown;
   readonly usage: Usage | undefined;
+  readonly read?: Label;
 }
 
-function goOn(draft: Draft, agent: AgentState, { actions, wait, seen, denied, memory, usage }: Next): void {
+function goOn(draft: Draft, agent: AgentState, next: Next): void {
+  const { actions, wait, seen, denied, memory, usage, read } = next;
   const digest = digestOf(actions, seen);
   const isStalled = digest !== undefined && digest === agent.digest && agent.repeats + 1 >= draft.settings.stallAfter;
   const { outcomes, calls } = isStalled ? refuseAll(actions) : carryOutAll(draft, agent, { actions, denied });
   const facts = { seen, wait: toWaiting(draft, agent, wait), outcomes, calls, ...(digest !== undefined && { digest }) };
   const step = stepId(agent);
   if (isStalled) stall(draft, agent); // before the step ends: a question must keep the agent from its next
-  draft.add({ type: 'step.done', step, ...facts, ...(memory !== undefined && { memory }), ...(usage && { usage }) });
+  const more = { ...(memory !== undefined && { memory }), ...(usage && { usage }), ...(read && { read }) };
+  draft.add({ type: 'step.done', step, ...facts, ...more });
 }
 
 function carryOutAll(
@@ -156,12 +163,12 @@ function digestOf(actions: readonly Action[], seen: number): string | undefined 
 export function failActivity(
   draft: Draft,
   activity: Activity,
-  { error, usage }: { readonly error: ErrorData; readonly usage?: Usage | undefined },
+  { error, usage, read }: { readonly error: ErrorData; readonly usage?: Usage | undefined; readonly read?: Label },
 ): void {
   const { agent, call, id } = activity;
   const { attempt } = call ?? agent;
   const retry = call ? call.spec.retry : agent.spec.retry;
-  draft.add({ type: 'step.failed', step: id, error, attempt, ...(usage && { usage }) });
+  draft.add({ type: 'step.failed', step: id, error, attempt, ...(usage && { usage }), ...(read && { read }) });
   if (retry && error.retryable && attempt < retry.attempts) {
     draft.add({ type: 'timer.set', step: id, dueAt: draft.at + backoffMs(retry, attempt, error) });
   } else if (!call) {

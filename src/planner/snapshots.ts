@@ -9,6 +9,7 @@
 
 import type { Key } from '../base/key.ts';
 import type { Change, Storage } from '../contracts/storage.ts';
+import { type Label, parseLabel } from '../permission/label.ts';
 import { type Account, createAccount, hold } from './account.ts';
 import { addAgent, newAgent, waitFor } from './agent-changes.ts';
 import { type AskFacts, type EventOf, eventVersion } from './plan-event.ts';
@@ -47,6 +48,8 @@ export interface SnapshotRecord {
 interface StoredState
   extends Pick<PlanState, 'at' | 'paused' | 'askCount' | 'askedSince' | 'askedMs' | 'currency' | 'dues'> {
   readonly created: EventOf<'run.created'>;
+  /** Absent in those of earlier versions. */
+  readonly read?: Label;
   readonly asks: readonly AskFacts[];
   readonly used: Account['used'];
   readonly agents: readonly StoredAgent[];
@@ -162,12 +165,14 @@ function sumOf(text: string): number {
 
 /** Returns the text of a state; `undefined` where the plan has not begun or is over. */
 export function textOf(state: PlanState): string | undefined {
-  const { created, phase, at, paused, asks, askCount, askedSince, askedMs, account, currency, dues, agents } = state;
+  const { created, read, phase, at, paused, asks, askCount, askedSince, askedMs, account, currency, dues, agents } =
+    state;
   if (!created || agents.size === 0 || phase !== 'running') return undefined;
   const stored: StoredState = {
     at,
     paused,
     created,
+    read,
     asks: [...asks.values()],
     askCount,
     askedSince,
@@ -204,11 +209,18 @@ function toStored(agent: AgentState): StoredAgent {
 
 /** Makes the state again of its text. */
 export function stateOf(text: string): PlanState {
-  const { asks, used, agents, ...facts } = JSON.parse(text) as StoredState; // written above: version and sum say so
+  const { asks, used, agents, read, ...facts } = JSON.parse(text) as StoredState; // written above: version and sum say so
   const account = createAccount(facts.created.terms.budget);
   Object.assign(account.used, used);
   const openAsks = new Map(asks.map((ask) => [ask.ask, ask]));
-  const state: PlanState = { ...createPlanState(), ...facts, phase: 'running', asks: openAsks, account };
+  const state: PlanState = {
+    ...createPlanState(),
+    ...facts,
+    read: parseLabel(read),
+    phase: 'running',
+    asks: openAsks,
+    account,
+  };
   for (const stored of agents) restore(state, stored);
   for (const agent of livingAgents(state)) {
     if (agent.parent) agent.parent.open++;

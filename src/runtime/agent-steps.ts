@@ -14,7 +14,8 @@ import { createRunFiles } from './run-files.ts';
 import { withInstructions } from './compose-loop.ts';
 import { leaveProvider, toPrompt } from './model-prompt.ts';
 import { minLimits } from './limits.ts';
-import { highestTrust, type Trust } from '../permission/label.ts';
+import { highestTrust, join, parseLabel, type Trust } from '../permission/label.ts';
+import { RunFacts } from '../permission/run-facts.ts';
 import type { ResolvedModel } from './provider-model.ts';
 import { createModelBudget, type ModelUsage, requirePrice } from './model-budget.ts';
 import {
@@ -78,10 +79,11 @@ export function createAgentSteps(parts: StepParts): AgentSteps {
           await call.make({ signal: request.signal, approved, spanContext, facilities }),
         );
         const { totalTokens: tokens, cost } = usage;
-        return tokens > 0 ? { ...outcome, tokens, cost } : outcome;
+        const read = join(prepared.facts.read, call.label);
+        return { ...outcome, read, ...(tokens > 0 && { tokens, cost }) };
       } catch (error) {
         reportHidden(parts.report, error, { kind: 'plan', planId: planOf(request), traceId: request.traceId });
-        return { ok: false, error: toData(error) };
+        return { ok: false, error: toData(error), read: parseLabel(request.read) }; // the tool was not called
       } finally {
         await scope.close();
       }
@@ -156,7 +158,7 @@ type Prepared = Awaited<ReturnType<typeof prepare>>;
 
 async function prepare(
   parts: StepParts,
-  { agentId, owner, taskId, traceId, span, only, above = [], callers = [], signal }: StepOf & {
+  { agentId, owner, taskId, traceId, span, only, above = [], callers = [], signal, read }: StepOf & {
     readonly signal: AbortSignal;
   },
   loaded: LoadedTools = new Map(),
@@ -193,7 +195,8 @@ async function prepare(
   const report = reportAt(parts.report, { planId: planOf({ taskId }), traceId });
   const authorize = reportedHook(parts.authorize, report, 'authorize');
   const observers = { spanContext, redaction, report, authorize };
-  const host = { ...parts, agent, principal, actor, limits, ...observers, resolveSecret: resolver.secret };
+  const facts = new RunFacts({ read: parseLabel(read) });
+  const host = { ...parts, agent, principal, actor, limits, ...observers, facts, resolveSecret: resolver.secret };
   const files = createRunFiles({ ...parts, owner: principal, signal, limits, span: spanContext });
   const missing = (name: string) => stepTools.missing(name);
   return { ...host, resolved, tools, callable, known, files, notes: toolSet.notes, missing };

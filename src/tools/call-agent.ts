@@ -3,6 +3,7 @@
 import { fromData, PinnaceError } from '../base/errors.ts';
 import { createPrincipal, type Principal } from '../base/principal.ts';
 import type { PlanEnd, PlanProgress, PlanStart, PlanUpdate } from '../contracts/plans.ts';
+import { unlabelled } from '../permission/label.ts';
 import type { AgentToolOptions } from './agent-tool.ts';
 import { type Delegation, type Reserve, unboundDelegation } from './run-scope.ts';
 import type { ToolContext } from './tool.ts';
@@ -37,11 +38,11 @@ interface Following extends AgentToolOptions {
 }
 
 async function followPlan(handed: Handed, following: Following): Promise<unknown> {
-  const { context: { signal, principal: caller, toolCallId }, delegation, liveTexts } = following;
+  const { context: { signal, principal: caller, toolCallId, inputLabel }, delegation, liveTexts } = following;
   const plans = following.plans();
   const principal = asDelegate(caller, handed.agentId);
   signal.throwIfAborted();
-  const { planId } = await plans.start(startOf(handed, following), principal, {});
+  const { planId } = await plans.start(startOf(handed, following), principal, { read: inputLabel ?? unlabelled });
   // AI SDK clients show a preliminary output until the next one, or the final one, takes its place.
   const show = (output: string): void =>
     delegation.show({ type: 'tool-output-available', toolCallId, output, preliminary: true });
