@@ -168,21 +168,44 @@ function readFrontMatter(path: string, lines: readonly string[]) {
     if (fields.has(key)) throw invalidSkill(path, `"${key}" is there twice`, at);
     const first = at;
     while (at < end && /^(?:\s|- |$)/.test(lines[at] ?? '')) at++;
-    if (key !== 'name' && key !== 'description') fields.set(key, '');
-    else fields.set(key, readValue(rest.trim(), lines.slice(first, at), (why) => invalidSkill(path, why, first)));
+    const [text, below] = [rest.replace(/^[ \t]+|[ \t]+$/g, ''), lines.slice(first, at)];
+    const wrong = (why: string): PinnaceError => invalidSkill(path, why, first);
+    if (key === 'name' || key === 'description') fields.set(key, readValue(text, below, wrong));
+    else if (isOpen([text, ...below].join('\n'))) {
+      throw wrong('the value is not whole, or refers to another; put it in quotes');
+    } else fields.set(key, '');
   }
   return { fields, body: lines.slice(end + 1).join('\n').trim() };
 }
 
-/** A plain value, one in quotes, or a block: what YAML would read otherwise is refused. */
+/** Whether YAML reads a value that is not used as one that is not whole, or that refers to another. */
+function isOpen(text: string): boolean {
+  if (text.startsWith('"')) return !/^"(?:[^"\\]|\\.)*"\s*(?:\s#.*)?$/s.test(text);
+  if (text.startsWith("'")) return !/^'(?:[^']|'')*'\s*(?:\s#.*)?$/s.test(text);
+  if (/^[[{]/.test(text)) return !/[\]}]\s*(?:\s#.*)?$/.test(text);
+  return /^[&*!%@`,\]}]/.test(text) || (/^[|>]/.test(text) && !/^[|>][-+\d]{0,2}\s/.test(text));
+}
+
+/** What YAML reads as a number, a truth value or nothing. */
+const otherType =
+  /^(?:~|null|Null|NULL|true|True|TRUE|false|False|FALSE|\.nan|\.NaN|\.NAN|[-+]?\.(?:inf|Inf|INF)|0o[0-7]+|0x[\da-fA-F]+|[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?)$/;
+
+/** A plain value, one in quotes, or a block: what YAML would read otherwise is refused. Space around the value is no part of it. */
 function readValue(text: string, below: readonly string[], wrong: (why: string) => PinnaceError): string {
   const block = /^([|>])[+-]?$/.exec(text)?.[1];
   if (block) {
-    const indent = /^ */.exec(below.find((line) => line.trim() !== '') ?? '')?.[0] ?? '';
+    const start = below.findIndex((line) => line.trim() !== '');
+    const indent = /^ */.exec(below[start] ?? '')?.[0] ?? '';
     const isWhole = indent !== '' && below.every((line) => line.trim() === '' || line.startsWith(indent));
-    if (!isWhole) throw wrong('the lines of a block must be indented by the same spaces');
-    const value = below.map((line) => line.slice(indent.length).trimEnd()).join('\n').trim();
-    return block === '|' ? value : value.replaceAll(/(?<!\n)\n(?!\n)/g, ' ').replaceAll('\n\n', '\n');
+    if (!isWhole || below.slice(0, start).some((line) => line.length > indent.length)) {
+      throw wrong('the lines of a block must be indented by the same spaces');
+    }
+    const content = below.map((line) => line.slice(indent.length));
+    if (block === '>' && content.some((line) => /^[ \t]/.test(line))) {
+      throw wrong('a block with ">" must not have lines that are indented further; use "|"');
+    }
+    const value = content.join('\n').replace(/^[ \t\n]+|[ \t\n]+$/g, '');
+    return block === '|' ? value : value.replaceAll(/(?<!\n)\n(?!\n)/g, ' ').replaceAll(/\n(\n+)/g, '$1');
   }
   if (below.some((line) => line.trim() !== '')) throw wrong('a value of several lines needs ">" or "|"');
   if (/^'(?:[^']|'')*'$/.test(text)) return text.slice(1, -1).replaceAll("''", "'");
@@ -195,7 +218,8 @@ function readValue(text: string, below: readonly string[], wrong: (why: string) 
     }
     throw wrong('the text in quotes must be one that JSON can read');
   }
-  if (/^[-?:](?: |$)|^[[\]{}&*!%@`|>,#'"]|:(?: |$)| #/.test(text)) throw wrong('put the value in quotes');
+  const isSpecial = /^[-?:](?:[ \t]|$)|^[[\]{}&*!%@`|>,#'"]|:(?:[ \t]|$)|[ \t]#|^(?:---|\.\.\.)(?:[ \t]|$)/.test(text);
+  if (isSpecial || otherType.test(text)) throw wrong('put the value in quotes');
   return text;
 }
 

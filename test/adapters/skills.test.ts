@@ -104,6 +104,50 @@ describe('skills', () => {
     await expect(skills(files)).rejects.toMatchObject({ code: 'invalid_argument', message, details });
   });
 
+  it('have the description that a library of YAML reads, or are refused', async () => {
+    // As `yaml` 2.9 reads them, without the space around.
+    const values: Readonly<Record<string, string>> = {
+      '  a b  \t': 'a b',
+      'a#b': 'a#b',
+      '-a': '-a',
+      '?a': '?a',
+      'http://x': 'http://x',
+      'a | b': 'a | b',
+      'a\\nb': 'a\\nb',
+      yes: 'yes',
+      '2020-01-01': '2020-01-01',
+      '1:30': '1:30',
+      '1_000': '1_000',
+      'é 你好 🎉': 'é 你好 🎉',
+      '"\\u0041\\/b"': 'A/b',
+      "'a\\n'": 'a\\n',
+      '|\n  a  \n\n    b\n  # c': 'a  \n\n  b\n# c',
+      '|\r\n  a\r\n  b': 'a\nb',
+      '|\n  a\n   \n  b': 'a\n \nb',
+      '>\n  a  \n  b': 'a   b',
+      '>\n\n  a\n\n\n\n  b\n  c': 'a\n\n\nb c',
+      '>-\n  a\nx-y: "b"': 'a',
+      "a\nlicense: MIT # c\nv: 1.0\nt: [b,\n  'c']\nu: 'd' # e\nw: >-\n  f": 'a',
+    };
+    const refused = [
+      ...['~', 'null', 'TRUE', 'false', '12', '-1', '+.5', '1e3', '0x1f', '0o17', '.inf', '.NaN', '---', '...', '- a'],
+      ...['a: b', 'a:', 'a\t#b', '# a', '&a b', '*a', '!a b', '%a', '@a', '`a`', '[a]', '{a: b}', ',a', '> a', '|a'],
+      ...["'a' b", "'a' # b", '"a" # b', '"\\x41"', '"a\n  b"', "'a\n  b'", 'a\n  b', '|2\n   a', '| # b\n  a'],
+      ...['|\n    a\n  b', '|\n     \n  a', '>\n  a\n    b', '>\n  a\n  \tb', '>\n  a\n   \n  b', 'a\n  # b'],
+      ...['a\ndescription: b', 'a\n"b": c', 'a\nb : c', 'a\n...', 'a\n<<: *b', 'a\nb: *c', 'a\nb: &c d', 'a\nb: !c d'],
+      ...['a\nb: [c,\nd: e]', 'a\nb: "c\nd: e"', "a\nb: 'c\nd: e'", 'a\nb: {c: d', 'a\n\u2028b: c', 'a\n__proto__: b'],
+    ];
+    const read = async (value: string) =>
+      await reader(front('name: a', `description: ${value}`)).then(
+        async ({ read: call }) => (await call({ name: 'a' }) as { output: { description: string } }).output.description,
+        ({ details }) => details.reason,
+      );
+    for (const [value, description] of Object.entries(values)) {
+      expect([value, await read(value)]).toEqual([value, description]);
+    }
+    for (const value of refused) expect([value, await read(value)]).toEqual([value, 'skill_invalid']);
+  });
+
   it.each<[string, unknown, object]>([
     ['another skill', { name: 'invoice' }, {
       code: 'not_found',
