@@ -23,6 +23,8 @@ import { isNarrow } from './reader-schema.ts';
 /** The most values of a run that programs do not see, and the most text of them as JSON. */
 const maxHandles = 10_000;
 const maxLength = 67_108_864;
+/** The most handles in one input: each is replaced by a value of its own. */
+const maxMentions = 1_000;
 
 /** Counts the values of one run. */
 export class HandleCount {
@@ -98,7 +100,9 @@ export class Handles {
     const args = new Map<string, Label>();
     let label = branched;
     if (isUntrusted(label)) args.set('', label);
+    let mentions = 0;
     const input = this.#walk(given, '', (at, of) => {
+      if (++mentions > maxMentions) throw tooManyMentions();
       args.set(at, of);
       label = join(label, of);
     });
@@ -173,6 +177,12 @@ export function handOver(
   const handle = `h${ordinal}_${n}`;
   handles.hold(handle, { value: output, label });
   return { ok: true, output, handle, label };
+}
+
+function tooManyMentions(): PinnaceError {
+  return new PinnaceError('invalid_argument', `Cannot use more than ${maxMentions} handles in one input`, {
+    details: { reason: 'handles' },
+  });
 }
 
 interface Mark {

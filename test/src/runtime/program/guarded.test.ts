@@ -263,6 +263,17 @@ describe('a program of a guarded agent', () => {
     expect(sent).toEqual([]);
   });
 
+  it('cannot multiply what strangers have said: an input has at most 1,000 handles', async () => {
+    const { runtime, sent } = guarded(
+      `const mails = await tools.list_mail({});
+      const go = (length) => tools.send({ to: Array.from({ length }, () => mails) }).then(() => 'sent', ({ code }) => code);
+      return [await go(1_001)];`,
+      { acts: acts('send:2') },
+    );
+    expect(outputOf((await take(runtime)).message)).toEqual(['invalid_argument']);
+    expect(sent).toEqual([]);
+  });
+
   it('goes on after a question, also where calls before were refused, and asks it once', async () => {
     const { runtime, sent } = guarded(
       `const [mail] = [(await tools.list_mail({}))[0]];
