@@ -221,12 +221,6 @@ export function declaredPlaces(schema: unknown): readonly string[] {
   return declaredNames(schema).map((name) => pointerBelow('', name));
 }
 
-/** By schema: each call of a tool asks for them. */
-const namesOf = new WeakMap<object, readonly string[]>();
-
 function declaredNames(schema: unknown): readonly string[] {
-  const known = typeof schema === 'object' && schema !== null ? namesOf.get(schema) : undefined;
-  const names = known ?? [...declaredFields(schemasOf(schema), schema).fields.keys()];
-  if (!known && typeof schema === 'object' && schema !== null) namesOf.set(schema, names);
-  return names;
+  return [...declaredFields(schemasOf(schema), schema).fields.keys()];
 }

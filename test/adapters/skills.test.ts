@@ -130,13 +130,13 @@ describe('skills', () => {
       "a\nlicense: MIT # c\nv: 1.0\nt: [b,\n  'c']\nu: 'd' # e\nw: >-\n  f": 'a',
     };
     const refused = [
-      ...['~', 'null', 'TRUE', 'false', '12', '-1', '+.5', '1e3', '0x1f', '0o17', '.inf', '.NaN', '---', '...', '- a'],
-      ...['a: b', 'a:', 'a\t#b', '# a', '&a b', '*a', '!a b', '%a', '@a', '`a`', '[a]', '{a: b}', ',a', '> a', '|a'],
-      ...["'a' b", "'a' # b", '"a" # b', '"\\x41"', '"a\n  b"', "'a\n  b'", 'a\n  b', '|2\n   a', '| # b\n  a'],
-      ...['|\n    a\n  b', '|\n     \n  a', '>\n  a\n    b', '>\n  a\n  \tb', '>\n  a\n   \n  b', 'a\n  # b'],
-      ...['a\ndescription: b', 'a\n"b": c', 'a\nb : c', 'a\n...', 'a\n<<: *b', 'a\nb: *c', 'a\nb: &c d', 'a\nb: !c d'],
-      ...['a\nb: [c,\nd: e]', 'a\nb: "c\nd: e"', "a\nb: 'c\nd: e'", 'a\nb: {c: d', 'a\n\u2028b: c', 'a\n__proto__: b'],
-    ];
+      ['~', 'null', 'TRUE', 'false', '12', '-1', '+.5', '1e3', '0x1f', '0o17', '.inf', '.NaN', '---', '...', '- a'],
+      ['a: b', 'a:', 'a\t#b', '# a', '&a b', '*a', '!a b', '%a', '@a', '`a`', '[a]', '{a: b}', ',a', '> a', '|a'],
+      ["'a' b", "'a' # b", '"a" # b', '"\\x41"', '"a\n  b"', "'a\n  b'", 'a\n  b', '|2\n   a', '| # b\n  a'],
+      ['|\n    a\n  b', '|\n     \n  a', '>\n  a\n    b', '>\n  a\n  \tb', '>\n  a\n   \n  b', 'a\n  # b'],
+      ['a\ndescription: b', 'a\n"b": c', 'a\nb : c', 'a\n...', 'a\n<<: *b', 'a\nb: *c', 'a\nb: &c d', 'a\nb: !c d'],
+      ['a\nb: [c,\nd: e]', 'a\nb: "c\nd: e"', "a\nb: 'c\nd: e'", 'a\nb: {c: d', 'a\n\u2028b: c', 'a\n__proto__: b'],
+    ].flat();
     const read = async (value: string) =>
       await reader(front('name: a', `description: ${value}`)).then(
         async ({ read: call }) => (await call({ name: 'a' }) as { output: { description: string } }).output.description,
