@@ -1,6 +1,6 @@
 /** Which fields of an input its JSON Schema declares, and what events say of an input: never a value. */
 
-import { canonicalJson, pointerBelow, readPointer } from '../base/json.ts';
+import { canonicalJson, readPointer } from '../base/json.ts';
 import { invalid } from '../base/parse.ts';
 import type { ToolDefinition } from '../base/schema.ts';
 import { visible } from '../base/text.ts';
@@ -218,7 +218,7 @@ function escaped(name: string): string {
 
 /** The JSON Pointers of the top-level fields that the schema declares. */
 export function declaredPlaces(schema: unknown): readonly string[] {
-  return declaredNames(schema).map((name) => pointerBelow('', name));
+  return declaredNames(schema).map((name) => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`);
 }
 
 function declaredNames(schema: unknown): readonly string[] {
