@@ -9,6 +9,7 @@ import { offline } from './demo/offline/plugin.ts';
 import { appFrame } from './demo/mcp/apps/plugin.ts';
 import { signInCallback } from './demo/oauth/plugin.ts';
 import { docsSite } from './demo/site/plugin.ts';
+import { LongFirst } from './test/tools/run/long-first.ts';
 import { slowestFiles } from './test/tools/run/slowest-files.ts';
 import { unhandledErrors } from './test/tools/run/unhandled-errors.ts';
 import {
@@ -170,6 +171,7 @@ export default defineConfig(async ({ mode }) => ({
   preview: { host: '127.0.0.1', headers: { 'content-security-policy': policy } },
   test: {
     root,
+    sequence: { sequencer: LongFirst },
     reporters: ['default', 'json', slowestFiles(), unhandledErrors()],
     outputFile: { json: `node_modules/.cache/test-${isDeno ? 'deno' : 'node'}.json` },
     projects: [

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { share } from '../../fixtures/budget.ts';
 import { usePlayground } from '../../tools/browsers/playground.ts';
 import { tooWide, violationsInBoth } from '../../tools/screens/look.ts';
 import { type Served, serveWithEndpoint } from '../../tools/servers/endpoint-page.ts';
@@ -34,15 +35,18 @@ const named = walks().map((walk): readonly [names: string, walk: Walk] => [
 ]);
 
 describe('every screen of the playground', () => {
-  it.each(named)('has nothing wrong to axe in light and in dark, and fits 320 to 1920 px: %s', async (_, walk) => {
-    const { page, problems, strangers } = await open({ url: served.playground });
-    const found: string[] = [];
-    for (const screen of walk) found.push(...await look(page, screen));
-    expect(found).toEqual([]);
-    if (!walk[0].isBroken) expect(problems).toEqual([]);
-    const known = [served.endpoint, ...servers.origins()];
-    const unknown = strangers.filter((url) => !known.some((origin) => url.startsWith(origin)));
-    if (!walk[0].isBroken) expect(unknown).toEqual([]);
-    await page.context().close();
-  });
+  it.each(share(named, 2))(
+    'has nothing wrong to axe in light and in dark, and fits 320 to 1920 px: %s',
+    async (_, walk) => {
+      const { page, problems, strangers } = await open({ url: served.playground });
+      const found: string[] = [];
+      for (const screen of walk) found.push(...await look(page, screen));
+      expect(found).toEqual([]);
+      if (!walk[0].isBroken) expect(problems).toEqual([]);
+      const known = [served.endpoint, ...servers.origins()];
+      const unknown = strangers.filter((url) => !known.some((origin) => url.startsWith(origin)));
+      if (!walk[0].isBroken) expect(unknown).toEqual([]);
+      await page.context().close();
+    },
+  );
 });

@@ -1,0 +1,15 @@
+/** The order of the test files: vitest begins with the largest, and these are small and take long. */
+
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+const long = /[/](?:accessibility|mcp-client-conformance|schedules|tour|planted-bugs|program-kill)[.]test[.]ts$/;
+
+export class LongFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    return [
+      ...sorted.filter(({ moduleId }) => long.test(moduleId)),
+      ...sorted.filter(({ moduleId }) => !long.test(moduleId)),
+    ];
+  }
+}
