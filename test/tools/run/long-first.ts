@@ -6,6 +6,7 @@ const long = /[/](?:accessibility|mcp-client-conformance|schedules|tour|planted-
 
 export class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    // oxlint-disable-next-line unicorn/no-array-sort -- no array: the order that vitest has
     const sorted = await super.sort(files);
     return [
       ...sorted.filter(({ moduleId }) => long.test(moduleId)),
