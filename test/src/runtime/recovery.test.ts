@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { hurry } from '../../fixtures/processes/hurry.ts';
 import { mortal } from '../../fixtures/processes/lost-instance.ts';
+import { memorySecrets } from '../../../adapters/secrets/memory.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import {
   type CreateRuntimeOptions,
@@ -14,6 +15,8 @@ import { callsTools, says, scriptedModel, type Source, stallingStream } from '..
 import { lastData, runRequest, terminalChunks, testRuntime, textOf, userMessage } from '../../fixtures/runtime.ts';
 
 const me = localPrincipal();
+
+type Options = Partial<Parameters<typeof testRuntime>[0]>;
 
 /** Tools that count: one reads, one acts, one acts and carries its own key. Those that are named never end. */
 function tools(stuck: readonly string[] = []) {
@@ -47,22 +50,27 @@ async function chunksOf(runtime: HostedRuntime, runId: string): Promise<UIMessag
 
 /** Starts a run, kills its instance once the stream has shown a chunk of this type so often, and reads it at another. */
 async function killed(
-  { first, second, until, stuck = [], limits = {}, agent = {} }: {
+  { first, second, until, stuck = [], limits = {}, agent = {}, before = {}, after = {}, request, between }: {
     readonly first: readonly Source[];
     readonly second: readonly Source[];
     readonly until: { readonly type: string; readonly count: number };
     readonly stuck?: readonly string[];
     readonly limits?: NonNullable<CreateRuntimeOptions['limits']>;
     /** The record of the agent after the kill. */
-    readonly agent?: Parameters<typeof testRuntime>[0]['agent'];
+    readonly agent?: Options['agent'];
+    readonly before?: Options;
+    readonly after?: Options;
+    readonly request?: Parameters<typeof runRequest>[0];
+    /** What happens while no instance has the run. */
+    readonly between?: (b: HostedRuntime, runId: string) => Promise<void>;
   },
 ) {
   const storage = memoryStorage();
   const [dying, here, there] = [mortal(storage), tools(stuck), tools()];
-  const a = testRuntime({ ...scriptedModel(...first), storage: dying.storage, tools: here.tools, limits });
+  const a = testRuntime({ ...scriptedModel(...first), storage: dying.storage, tools: here.tools, limits, ...before });
   const model = scriptedModel(...second);
-  const b = testRuntime({ ...model, storage, tools: there.tools, limits, agent });
-  const { runId } = await a.start(runRequest(), me, {});
+  const b = testRuntime({ ...model, storage, tools: there.tools, limits, agent, ...after });
+  const { runId } = await a.start(runRequest(request), me, {});
   const cursor = await a.runs.cursor(me, runId, 0);
   const seen: string[] = [];
   for (let count = 0; count < until.count;) {
@@ -73,15 +81,19 @@ async function killed(
   }
   if (stuck.length > 0) await expect.poll(() => here.made.length).toBeGreaterThan(0);
   dying.kill();
+  await between?.(b, runId);
   const chunks = await chunksOf(b, runId);
   expect(chunks.slice(0, seen.length).map((chunk) => JSON.stringify(chunk))).toEqual(seen);
   expect(terminalChunks(chunks)).toHaveLength(1);
-  return { chunks, b, runId, model, here: here.made, there: there.made };
+  return { chunks, b, runId, model, storage, here: here.made, there: there.made };
 }
 
 const look = callsTools({ tool: 'look', input: {}, id: 'l' });
 const act = callsTools({ tool: 'act', input: {}, id: 'a' }, { tool: 'look', input: {}, id: 'l' });
 const half = () => stallingStream(says('Half of an ', 'answer').slice(0, 3));
+
+/** Killed in the middle of the second answer. */
+const torn = { first: [look, half], second: [says('All done')], until: { type: 'text-delta', count: 1 } } as const;
 
 hurry();
 
@@ -264,5 +276,64 @@ describe('a run whose instance was killed', () => {
     });
     expect(there).toEqual(['again x']);
     expect(textOf(chunks)).toBe('Done');
+  });
+
+  it.each<[string, Parameters<typeof killed>[0], object]>([
+    ['is canceled when that was asked for while no instance had it', {
+      ...torn,
+      between: (b, runId) => b.runs.cancel(me, runId),
+    }, { state: 'cancelled' }],
+    ['ends where authorize forbids that it goes on', {
+      ...torn,
+      after: { authorize: (action) => ({ decision: action === 'run.recover' ? 'deny' : 'allow', reason: 'No' }) },
+    }, { state: 'failed', error: { code: 'forbidden' } }],
+    ['ends where its agent was disabled meanwhile', { ...torn, agent: { visibility: 'disabled' } }, {
+      state: 'failed',
+      error: { code: 'forbidden' },
+    }],
+    ['ends where the call that was cut has used up its budget', {
+      ...torn,
+      request: { budget: { tokens: 140 } },
+    }, { state: 'stopped', error: { code: 'budget_exceeded' } }],
+  ])('%s', async (_, terms, end) => {
+    const { chunks, model } = await killed(terms);
+    expect(lastData(chunks, 'data-run')).toMatchObject(end);
+    expect(model.calls).toEqual([]);
+  });
+
+  it('goes on as its agent was when it started, after a deploy that has changed it', async () => {
+    const { chunks, model } = await killed({
+      ...torn,
+      before: { agent: { instructions: 'Speak as a sailor' } },
+      agent: { instructions: 'Speak as a lawyer', revision: 2 },
+    });
+    expect(textOf(chunks)).toContain('All done');
+    expect(JSON.stringify(model.calls[0]?.prompt)).toContain('as a sailor');
+    expect(JSON.stringify(model.calls[0]?.prompt)).not.toContain('as a lawyer');
+  });
+
+  it('makes a call with the secret of today, which nothing has stored', async () => {
+    const used: string[] = [];
+    const paying = (value: string, work: () => string | Promise<string>): Options => ({
+      secrets: memorySecrets({ k: { value, origins: ['code'] } }),
+      tools: [defineTool({
+        id: 'pay',
+        description: 'Looks up a payment',
+        annotations: { readOnlyHint: true },
+        input: v.object({}),
+        secrets: [{ id: 'k' }],
+        execute: (_, { secrets }) => (used.push(secrets['k']!.reveal()), work()),
+      })],
+    });
+    const { chunks, storage } = await killed({
+      first: [callsTools({ tool: 'pay', input: {} })],
+      second: [callsTools({ tool: 'pay', input: {} }), says('Paid')],
+      until: { type: 'tool-input-available', count: 1 },
+      before: paying('old-canary', () => new Promise<string>(() => undefined)),
+      after: paying('new-canary', () => 'paid'),
+    });
+    expect(textOf(chunks)).toBe('Paid');
+    expect(used).toContain('new-canary');
+    expect(JSON.stringify(await storage.list({ prefix: [], limit: 1000 }))).not.toMatch(/old-canary|new-canary/);
   });
 });
