@@ -20,13 +20,16 @@ import type { ToolCall } from '../tools/tool-call.ts';
 import type { Tool, ToolOutcome } from '../tools/tool.ts';
 import type { ShownAct } from './acts.ts';
 import { handOver, type ProgramGuard, type ResolvedInput } from './handles.ts';
-import type { ProgramJournal, ProgramPast } from './program-record.ts';
+import type { ChangedInput, ProgramJournal, ProgramPast } from './program-record.ts';
+import { wantsOthers } from '../runtime/decided-calls.ts';
+import { editedChunk, editsOf } from '../runtime/edited-calls.ts';
 import { callOfGuard, isOfGuard, repeatOfGuard } from './guard-calls.ts';
 
 /** A call that a person must approve. */
 export interface ProgramAsk {
   readonly call: ProgramCall;
   readonly toolCall: ToolCall;
+  readonly changed?: ChangedInput | undefined;
 }
 
 /** What was decided before the program went on, and what had started before it was lost. */
@@ -35,6 +38,7 @@ interface Earlier {
   readonly decisions: ReadonlyMap<number, SpentDecision | Unspendable>;
   readonly begun: ReadonlyMap<number, string>;
   readonly asked: ProgramPast['asked'];
+  readonly changed: ProgramPast['changed'];
 }
 
 /** What the calls work with. */
@@ -124,13 +128,15 @@ interface Making {
 }
 
 async function makeCall(making: Making, options: ProgramCallsOptions): Promise<MadeCall<ProgramAsk>> {
-  const { call, tool, input, signals, resolved } = making;
-  const { earlier: { begun, decisions, asked }, guard } = options;
+  const { call, tool, signals, resolved } = making;
+  const { earlier: { begun, decisions, asked, changed: inputs }, guard } = options;
+  const changed = inputs.get(call.n);
+  const { input } = changed ?? making;
   const toolCallId = `${options.toolCallId}/${call.n}`;
   const facts = resolved && { ...resolved.facts, planned: guard?.acts.isPlanned(call.n) === true };
   const toolCall = options.run.calls.open(tool, input, toolCallId, facts);
   const { definition } = tool;
-  const executing = { call, signals, toolCall, resolved };
+  const executing = { call, signals, toolCall, resolved, changed };
   const decision = decisions.get(call.n);
   if (begun.has(call.n)) {
     // It may have acted before the program was lost: a tool that takes the same call twice gets it again.
@@ -143,7 +149,7 @@ async function makeCall(making: Making, options: ProgramCallsOptions): Promise<M
     const prepared = await toolCall.prepare();
     if (!prepared.ok && prepared.approval && !isCovered(prepared.approval, making, guard)) {
       options.onReached({ n: call.n, tool: definition.name }, 'waiting');
-      return { ask: { call, toolCall } };
+      return { ask: { call, toolCall, changed } };
     }
     const isByDefinition = !prepared.ok && prepared.approval !== undefined;
     // Prepared again: a person's approval of the program is now that of the call.
@@ -153,9 +159,10 @@ async function makeCall(making: Making, options: ProgramCallsOptions): Promise<M
   }
   if ('approved' in decision && decision.approved) {
     const { preview } = decision;
-    if (preview !== undefined && !await toolCall.isAsShown(preview)) return { ask: { call, toolCall } };
+    if (preview !== undefined && !await toolCall.isAsShown(preview)) return { ask: { call, toolCall, changed } };
     // What was approved is the input with the values in it, from where they were.
-    if (guard && asked.get(call.n)?.bound !== await boundOf(toolCall)) return { ask: { call, toolCall } };
+    if (guard && asked.get(call.n)?.bound !== await boundOf(toolCall)) return { ask: { call, toolCall, changed } };
+    if (decision.edited) return await makeEdited(executing, decision.edited, options);
     return await decided({ ...executing, approved: true, isShown: true }, options);
   }
   const error = toData(notApproved(definition.id, decision));
@@ -179,8 +186,25 @@ function isCovered(
     resolved !== undefined && resolved.label === trusted;
 }
 
+/** Makes a call with the input of the person, unless a rule or the tool wants a decision on that. */
+async function makeEdited(
+  executing: Omit<Executing, 'approved'>,
+  edited: NonNullable<SpentDecision['edited']>,
+  options: ProgramCallsOptions,
+): Promise<MadeCall<ProgramAsk>> {
+  const { call, toolCall: { tool, toolCallId, input } } = executing;
+  const { calls, push } = options.run;
+  const changed: ChangedInput = { input: edited.input };
+  const open = (): ToolCall => calls.open(tool, changed.input, toolCallId);
+  const probe = open();
+  push(editedChunk(toolCallId, editsOf(input, changed.input)));
+  if (await wantsOthers(probe, edited)) return { ask: { call, toolCall: probe, changed } };
+  return await decided({ ...executing, toolCall: open(), changed, approved: true, isShown: true }, options);
+}
+
 interface Executing extends Pick<Making, 'call' | 'signals' | 'resolved'> {
   readonly toolCall: ToolCall;
+  readonly changed: ChangedInput | undefined;
   readonly approved: boolean;
 }
 
@@ -195,13 +219,13 @@ async function decided(
   return { result: resultOf(outcome, executing, options) };
 }
 
-async function execute({ call, toolCall, approved, signals }: Executing, options: ProgramCallsOptions) {
+async function execute({ call, toolCall, changed, approved, signals }: Executing, options: ProgramCallsOptions) {
   const { definition } = toolCall.tool;
   const { name } = definition;
   const acts = mayAct(definition);
   if (acts) options.guard?.acts.started(call.n);
   options.onCall({ n: call.n, tool: name, acts });
-  if (acts) await options.journal.begin(call.n, call.digest);
+  if (acts) await options.journal.begin(call.n, call.digest, changed);
   const signal = acts ? signals.acts : signals.reads;
   const terms = { signal, approved, inside: options.spanContext, isHidden: options.guard !== undefined };
   const outcome = await options.run.calls.make(toolCall, terms);
@@ -236,7 +260,7 @@ function resultOf(
   outcome: ToolOutcome,
   { call: { n }, toolCall: { tool, label }, resolved }: Omit<
     Executing,
-    'approved' | 'signals'
+    'approved' | 'changed' | 'signals'
   >,
   options: ProgramCallsOptions,
 ): CallResult {

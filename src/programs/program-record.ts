@@ -75,12 +75,19 @@ interface AskItem {
   readonly approvalId: string;
   /** SHA-256 of the input with the values in it, and of their labels. */
   readonly bound?: string | undefined;
+  /** What a person has made of the input that the code has passed, where another one is asked about that. */
+  readonly input?: unknown;
+}
+
+/** The input of a person in place of that of the code. */
+export interface ChangedInput {
+  readonly input: unknown;
 }
 
 /** An item of the journal. `begin` is committed before a side effect, with the digest of its tool and input. */
 type ProgramItem =
   | { readonly t: 'code'; readonly code: string; readonly acts?: readonly ProgramAct[] | undefined }
-  | { readonly t: 'begin'; readonly n: number; readonly digest: string }
+  | { readonly t: 'begin'; readonly n: number; readonly digest: string; readonly input?: unknown }
   | AskItem
   | StoredOut
   | { readonly t: 'end'; readonly ok: boolean };
@@ -102,6 +109,8 @@ export interface ProgramPast extends ProgramSource {
   /** The digests of side effects that were started. */
   readonly begun: ReadonlyMap<number, string>;
   readonly asked: ReadonlyMap<number, AskItem>;
+  /** The inputs that people have changed, of calls that were started or asked about again. */
+  readonly changed: ReadonlyMap<number, ChangedInput>;
   /** The table of its labels. */
   readonly labels: readonly Label[];
 }
@@ -113,6 +122,7 @@ export async function readPast(storage: Storage, prefix: Key): Promise<ProgramPa
   const labels: Label[] = [];
   const begun = new Map<number, string>();
   const asked = new Map<number, AskItem>();
+  const changed = new Map<number, ChangedInput>();
   for (let after = 0;;) {
     const page = await readItems(storage, prefix, after);
     for (const { item } of page) {
@@ -121,9 +131,10 @@ export async function readPast(storage: Storage, prefix: Key): Promise<ProgramPa
       else if (read.t === 'out') outs.push(withLabel(read, labels));
       else if (read.t === 'begin') begun.set(read.n, read.digest);
       else if (read.t === 'ask') asked.set(read.n, read);
+      if ((read.t === 'begin' || read.t === 'ask') && 'input' in read) changed.set(read.n, { input: read.input });
     }
     const last = page.at(-1);
-    if (!last) return { ...source, outs, begun, asked, labels };
+    if (!last) return { ...source, outs, begun, asked, changed, labels };
     after = last.seq;
   }
 }
@@ -141,7 +152,7 @@ export interface ProgramJournal {
   /** Adds an outcome, before it is delivered. It is durable before the next side effect starts. */
   out(outcome: Outcome, digest: string): void;
   /** Commits the start of a side effect. Rejects when the journal is another owner's, or the storage stays away. */
-  begin(n: number, digest: string): Promise<void>;
+  begin(n: number, digest: string, changed?: ChangedInput): Promise<void>;
   /** Commits the calls that wait for a person, with the records of the questions. */
   suspend(asks: readonly AskItem[], changes: readonly Change[]): Promise<void>;
   /** Commits the end of a program whose journal was created. Never rejects. */
@@ -190,8 +201,8 @@ export function openProgramJournal(options: ProgramJournalOptions): ProgramJourn
       const label = 'label' in outcome && outcome.label && { label: stored(outcome.label) };
       append([{ t: 'out', digest, ...outcome, ...label }]);
     },
-    async begin(n, digest) {
-      append([{ t: 'begin', n, digest }], 'running');
+    async begin(n, digest, changed) {
+      append([{ t: 'begin', n, digest, ...changed }], 'running');
       await created.flush();
     },
     async suspend(asks, changes) {

@@ -133,7 +133,15 @@ function newProgram(
     driver: runId,
     ...guarded,
   };
-  const past = { code, ...(guarded && { acts: acts ?? [] }), outs: [], labels: [], begun: new Map(), asked: new Map() };
+  const past = {
+    code,
+    ...(guarded && { acts: acts ?? [] }),
+    outs: [],
+    labels: [],
+    begun: new Map(),
+    asked: new Map(),
+    changed: new Map(),
+  };
   return { home: { runId, id }, state, past, decisions: new Map(), taken: undefined };
 }
 
@@ -197,7 +205,7 @@ async function drive({ run, sandbox }: ProgramRun, program: Resumed, running: Ru
     run,
     toolCallId,
     spanContext,
-    earlier: { decisions, begun: past.begun, asked: past.asked },
+    earlier: { decisions, begun: past.begun, asked: past.asked, changed: past.changed },
     guard,
     journal,
     signal,
@@ -264,15 +272,17 @@ async function suspend(run: RunContext, program: Resumed, suspending: Suspending
   const { runId, principal, agent, interruptions, push } = run;
   const { journal, asks, spanContext, view, context, guard } = suspending;
   await interruptions.requireRoom(principal, asks.length);
-  const questions = await Promise.all(asks.map(async ({ call, toolCall }) => {
+  const questions = await Promise.all(asks.map(async ({ call, toolCall, changed }) => {
     const { tool, input, toolCallId } = toolCall;
     const description = await toolCall.describe();
     const claim = await claimOn(run, programSubject(program.state, { definition: tool.definition, ...call }));
+    const edit = guard ? undefined : run.calls.editOf(toolCall); // what a guarded program has bound to labels stays
     const { record, changes } = interruptions.draft({
       ...claim,
       ...askedBy(principal, toolCall.terms),
       ...(toolCall.preview !== undefined && { preview: toolCall.preview }),
       ...(run.goesOn && { goesOn: run.goesOn }),
+      ...(edit && { edit }),
       chatId: run.request.chat.id,
       kind: 'approval',
       runId,
@@ -281,16 +291,17 @@ async function suspend(run: RunContext, program: Resumed, suspending: Suspending
       facts: factsOf(tool, description),
     });
     const bound = guard ? await boundOf(toolCall) : undefined;
-    return { call, tool, input, toolCallId, description, bound, approvalId: record.id, changes };
+    return { call, tool, input, toolCallId, description, bound, changed, approvalId: record.id, changes };
   }));
   await journal.suspend(
-    questions.map(({ call: { n, tool, digest }, approvalId, bound }) => ({
+    questions.map(({ call: { n, tool, digest }, approvalId, bound, changed }) => ({
       t: 'ask',
       n,
       tool,
       digest,
       approvalId,
       ...(bound !== undefined && { bound }),
+      ...changed,
     })),
     questions.flatMap(({ changes }) => changes),
   );

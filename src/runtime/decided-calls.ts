@@ -10,6 +10,7 @@ import { canonicalJson } from '../base/json.ts';
 import { outcomeChunks } from '../tools/call-ends.ts';
 import type { RunFacts } from '../permission/run-facts.ts';
 import type { RunCalls } from '../tools/run-calls.ts';
+import type { ToolCall } from '../tools/tool-call.ts';
 import type { Tool, ToolOutcome } from '../tools/tool.ts';
 import { denied, leftWaiting, unknownOutcome, withError } from './model-messages.ts';
 import { programsIn } from './message-parts.ts';
@@ -199,23 +200,31 @@ async function settle(
 /** Makes a call with the input of the person, unless a rule or the tool wants a decision on that. */
 async function settleEdited(
   { toolCallId, tool, input: asked, decision }: CallForApproval,
-  { input, approvers, fourEyes, quote }: NonNullable<SpentDecision['edited']>,
+  edited: NonNullable<SpentDecision['edited']>,
   { calls, push, signal }: Pick<SettleOptions, 'calls' | 'push' | 'signal'>,
 ): Promise<ToolOutcome | undefined> {
+  const { input } = edited;
   const preview = 'preview' in decision ? decision.preview : undefined;
   const isAsShown = preview === undefined || await calls.open(tool, asked, toolCallId).isAsShown(preview);
   push({ type: 'tool-input-available', toolCallId, toolName: tool.definition.name, input });
   push(editedChunk(toolCallId, editsOf(asked, input)));
   const probe = calls.open(tool, input, toolCallId);
-  const shown = await probe.describe();
-  const others = canonicalJson([shown?.approvers ?? [], shown?.fourEyes ?? false]) !==
-    canonicalJson([approvers ?? [], fourEyes ?? false]);
-  const isNew = shown !== undefined && (others || shown.quote !== quote);
-  const { chunks, outcome } = !isAsShown || isNew
+  const { chunks, outcome } = !isAsShown || await wantsOthers(probe, edited)
     ? await calls.requestApproval(probe)
     : await calls.settle(calls.open(tool, input, toolCallId), { signal, approved: true });
   chunks.forEach(push);
   return outcome;
+}
+
+/** Whether a call with the input of a person needs another decision: a rule names others for it, or the tool quotes another thing. */
+export async function wantsOthers(
+  probe: ToolCall,
+  { approvers, fourEyes, quote }: NonNullable<SpentDecision['edited']>,
+): Promise<boolean> {
+  const shown = await probe.describe();
+  if (shown === undefined) return false;
+  const [before, after] = [[approvers ?? [], fourEyes ?? false], [shown.approvers ?? [], shown.fourEyes ?? false]];
+  return canonicalJson(before) !== canonicalJson(after) || shown.quote !== quote;
 }
 
 /** The part as the AI SDK would have it after the call. */

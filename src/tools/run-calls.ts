@@ -289,7 +289,7 @@ export class RunCalls {
   ): Promise<Interruption> {
     const { agent: { id: agentId }, principal, runId, interruptions, goesOn } = this.#run;
     const claim = await claimOn(this.#run, [tool.definition, input, ...sources]);
-    const edit = kind === 'approval' ? this.#editOf({ tool, input, terms }) : undefined;
+    const edit = kind === 'approval' ? this.editOf({ tool, input, terms }) : undefined;
     return await interruptions.open({
       ...claim,
       ...askedBy(principal, kind === 'approval' ? terms : {}),
@@ -305,7 +305,7 @@ export class RunCalls {
   }
 
   /** What the person may change: an input that it sees as a whole. */
-  #editOf({ tool: { definition }, input, terms }: Pick<ToolCall, 'tool' | 'input' | 'terms'>): Interruption['edit'] {
+  editOf({ tool: { definition }, input, terms }: Pick<ToolCall, 'tool' | 'input' | 'terms'>): Interruption['edit'] {
     const { edit, paramsSchema: schema } = definition;
     if (edit === false || terms.edit === false || JSON.stringify(schema).length > longestSchema) return undefined;
     const text = canonicalJson(input);

@@ -2,11 +2,19 @@ import * as fc from 'fast-check';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
-import { type CreateRuntimeOptions, defineTool, type PlanningRuntime } from '../../../src/index.ts';
+import {
+  createPrincipal,
+  type CreateRuntimeOptions,
+  defineTool,
+  localPrincipal,
+  type PlanningRuntime,
+  type UIMessage,
+} from '../../../src/index.ts';
 import { createRules } from '../../../src/permission/index.ts';
 import { editsOf } from '../../../src/runtime/edited-calls.ts';
 import { callsTools, says, scriptedModel } from '../../fixtures/model.ts';
 import { person } from '../../fixtures/persons/stage.ts';
+import { outputOf, programRuntime, sender, take } from '../../fixtures/programs.ts';
 import { readAll, runRequest, testRuntime, userMessage } from '../../fixtures/runtime.ts';
 
 const ada = person('ada');
@@ -47,6 +55,16 @@ async function stageOf(
     return 'ok';
   };
   return { runtime, sent, calls, decide };
+}
+
+/** The message as a client sends it after the decisions. */
+function answered(message: UIMessage): UIMessage {
+  const parts = message.parts.map((part) =>
+    'approval' in part && part.state === 'approval-requested'
+      ? { ...part, state: 'approval-responded', approval: { id: part.approval.id, approved: true } }
+      : part
+  );
+  return { ...message, parts: parts as UIMessage['parts'] };
 }
 
 const partsOf = async (runtime: PlanningRuntime) => (await runtime.chats.get('c1', ada)).messages.at(-1)!.parts;
@@ -118,6 +136,34 @@ describe('a call that a person changes before approving it', () => {
       const [result] = await runtime.inbox.decide([{ id: item!.id, seen: item!.seen, approved: true }], chief);
       if (result?.state === 'stored') await readAll(await runtime.resume(result.runId!, 0, { principal: ada }));
       expect(sent).toEqual([{ to: 'boss', text: 'Hi' }]);
+    }
+  });
+
+  it('is changed in a program too, whose code gets the result; a rule asks anew for the new input', async () => {
+    const me = createPrincipal({ ...localPrincipal(), roles: ['chief'] });
+    const authorize = createRules([
+      {
+        effect: 'ask',
+        actions: ['tool.call'],
+        resources: ['tool:send'],
+        when: [{ at: '/to', equals: 'boss' }],
+        approvers: ['role:chief'],
+      },
+    ], { otherwise: 'allow' });
+    for (const [to, times] of [['cy', 1], ['boss', 2]] as const) {
+      const { tool, sent } = sender('always');
+      const { runtime } = programRuntime("return await tools.send({ to: 'bo' });", { tools: [tool], authorize });
+      let turn = await take(runtime);
+      for (let time = 0; time < times; time++) {
+        expect(sent).toEqual([]);
+        const { items: [item] } = await runtime.inbox.list(me);
+        const decision = { id: item!.id, seen: item!.seen, approved: true, ...(time === 0 && { input: { to } }) };
+        expect(await runtime.inbox.decide([decision], me)).toMatchObject([{ state: 'stored' }]);
+        turn = await take(runtime, [userMessage('Go'), answered(turn.message)]);
+      }
+      expect([sent, outputOf(turn.message)]).toEqual([[to], { sent: to }]);
+      const edited = { toolCallId: 'p/1', edits: [{ path: '/to', before: 'bo', after: to }] };
+      expect(turn.message.parts.find(({ type }) => type === 'data-edited-call')).toMatchObject({ data: edited });
     }
   });
 
