@@ -83,7 +83,7 @@ export class Instances {
   readonly #orphans = new Map<string, number>();
   readonly #taking = new Set<string>();
   readonly #leftAt = new Map<string, number>();
-  /** Those that it has come to own since the last sign of life. */
+  /** Those whose claims are under way. */
   readonly #joined = new Set<string>();
   #suspect: string | undefined;
   #signed: string | undefined;
@@ -110,6 +110,11 @@ export class Instances {
     this.#isKnown = true;
     this.#wake();
     return [this.#sign()];
+  }
+
+  /** It executes the run from now on: the claim is over. */
+  claimed(runId: string): void {
+    this.#joined.delete(runId);
   }
 
   /** Executes a run as the one suspect. Returns what ends that; `undefined` while there is another one. */

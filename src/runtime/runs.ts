@@ -358,6 +358,7 @@ function keepLive(
   live: LiveRun,
 ): LiveRun {
   lives.set(runId, live);
+  instances.claimed(runId);
   if (notices) void live.closed.then(() => notices.send());
   void live.closed.then(() => lives.delete(runId) && live.unrecorded.length > 0 && instances.abandon(runId));
   return live;
