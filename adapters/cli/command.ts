@@ -92,15 +92,11 @@ interface Output {
 
 /** Returns a writer. What others have said is part of most texts: a terminal gets `?` for its control characters, a file all bytes. */
 export function writerTo(output: Output): (text: string) => void {
-  return (text) => void output.write(output.isTTY ? shownText(text) : text);
+  return (text) => void output.write(output.isTTY ? text.replace(unshown, '?') : text);
 }
 
 /** Control characters but line breaks and tabs, and those that set the direction of writing. */
 const unshown = /(?![\t\n]|\r\n)\p{Cc}|[\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
-
-function shownText(text: string): string {
-  return text.replace(unshown, '?');
-}
 
 /** A bearer token is all that it takes to be its caller. @throws UsageError for an address of another machine without TLS. */
 export function requirePrivacy({ options }: Given, { protocol, hostname }: URL): void {

@@ -68,7 +68,6 @@ export function guardedFetch(send: Send, settings: GuardedFetchOptions = {}): Eg
 
 /**
  * Checks that every origin is one of this machine, by address: a name could lead anywhere.
- *
  * @throws PinnaceError `invalid_argument` otherwise.
  */
 function checkLoopback(origins: readonly string[]): void {

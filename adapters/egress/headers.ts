@@ -16,11 +16,7 @@ export function isRequestHeaderAllowed(name: string): boolean {
   return !denied.has(lower) && !deniedPrefixes.some((prefix) => lower.startsWith(prefix));
 }
 
-/**
- * Checks every header of a request.
- *
- * @throws PinnaceError `invalid_argument` that names the header, never its value.
- */
+/** Checks every header of a request. @throws PinnaceError `invalid_argument` that names the header, never its value. */
 export function checkRequestHeaders(headers: Headers): void {
   for (const [name, value] of headers) {
     if (!isRequestHeaderAllowed(name)) {

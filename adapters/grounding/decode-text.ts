@@ -13,7 +13,6 @@ export interface DecodeOptions {
  * Returns the text: of UTF-8 and UTF-16 by their marks, of UTF-16 without one by its zeros, of UTF-8 with some broken bytes, which
  * become U+FFFD, else by what the media type or the page itself declares, else of the older encoding whose letters fit best:
  * of Latin, Cyrillic, Greek, Hebrew, Arabic, Thai, Japanese, Chinese or Korean.
- *
  * @throws PinnaceError `invalid_argument` with the reason `no_text` for what is no text.
  */
 export function decodeText(bytes: Uint8Array<ArrayBuffer>, { type }: DecodeOptions = {}): string {

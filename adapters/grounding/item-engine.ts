@@ -79,13 +79,6 @@ export async function listItems(
   }));
 }
 
-/** Remembers what passes the latest filters. */
-interface AllowedRows {
-  clear(): void;
-  /** Returns the rows that pass, in order; `undefined` without filters. */
-  find(filters: readonly Filter[], given: FindOptions): Promise<Uint32Array | undefined>;
-}
-
 interface FindOptions {
   readonly ids: readonly (string | undefined)[];
   readonly items: Items;
@@ -94,13 +87,14 @@ interface FindOptions {
 
 const mostRemembered = 16;
 
-export function createAllowedRows(): AllowedRows {
+export function createAllowedRows() {
   let known = new BoundedMap<string, Uint32Array>(mostRemembered);
   return {
-    clear: () => {
+    clear: (): void => {
       if (known.size > 0) known = new BoundedMap(mostRemembered);
     },
-    async find(filters, { ids, items, signal }) {
+    /** Returns the rows that pass, in order; `undefined` without filters. */
+    async find(filters: readonly Filter[], { ids, items, signal }: FindOptions): Promise<Uint32Array | undefined> {
       if (filters.length === 0) return undefined;
       const key = canonicalJson(filters);
       const found = known.get(key);

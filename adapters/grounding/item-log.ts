@@ -222,7 +222,6 @@ async function* toParts(
 
 /**
  * Returns the change of a part, after checking its hash.
- *
  * @throws PinnaceError `internal` with the reason `damaged_part` when the hash differs.
  */
 async function checkPart(value: unknown): Promise<LogChange> {

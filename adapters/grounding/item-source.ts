@@ -126,11 +126,7 @@ export function createItemSource(options: ItemSourceOptions, kind: ItemKind): It
   };
 }
 
-/**
- * Checks that the request uses only what the source supports.
- *
- * @throws PinnaceError `invalid_argument`.
- */
+/** Checks that the request uses only what the source supports. @throws PinnaceError `invalid_argument`. */
 export function requireAnswerable(
   id: string,
   { query, embedding, filters, records }: GroundingCapabilities,

@@ -42,7 +42,6 @@ export function readItem(item: StoredItem, field: string): unknown {
 
 /**
  * Returns the items in the form that is stored.
- *
  * @throws PinnaceError `invalid_argument` if one is not an item, or two have the same id.
  */
 export async function toStoredItems(

@@ -13,8 +13,6 @@ const mostRatio = 2_700;
 const mostLevels = 4;
 
 /**
- * Looks at the file as bytes.
- *
  * @throws PinnaceError `invalid_argument` with the reason `invalid_document` for no PDF or one that unpacks to too much, and
  * `unsupported_type` for an encrypted one.
  */

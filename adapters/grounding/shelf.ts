@@ -43,18 +43,7 @@ export interface Removal {
   readonly filters?: readonly Filter[] | undefined;
 }
 
-export interface Shelf {
-  version(): string;
-  stats(): { readonly items: number; readonly details?: Readonly<Record<string, unknown>> };
-  refresh(signal: AbortSignal): Promise<void>;
-  put(
-    rows: readonly StoredRow[],
-    once: { readonly key: string | undefined; readonly signal: AbortSignal },
-  ): Promise<string[]>;
-  forget(which: Removal, signal: AbortSignal): Promise<number>;
-  search(request: GroundingRequest, signal: AbortSignal): Promise<SourceHit[]>;
-  settle(signal: AbortSignal): Promise<void>;
-}
+export type Shelf = ReturnType<typeof createShelf>;
 
 interface State {
   readonly engine: ItemEngine;
@@ -68,7 +57,7 @@ interface State {
   unsaved: number;
 }
 
-export function createShelf({ engine, storage, prefix, now, refreshMs }: ShelfOptions): Shelf {
+export function createShelf({ engine, storage, prefix, now, refreshMs }: ShelfOptions) {
   const log = storage ? storedLog(storage, prefix, now) : memoryLog();
   const held = createHeldItems(engine, now);
   const snapshots = storage && engine.snapshot && createSnapshotStore(storage, prefix, now);
@@ -77,9 +66,12 @@ export function createShelf({ engine, storage, prefix, now, refreshMs }: ShelfOp
   const inTurn = createQueue();
   let refreshedAt = -Infinity;
   return {
-    version: () => log.version(),
-    stats: () => ({ items: held.items.size, ...(engine.stats && { details: engine.stats() }) }),
-    async refresh(signal) {
+    version: (): string => log.version(),
+    stats: (): { readonly items: number; readonly details?: Readonly<Record<string, unknown>> } => ({
+      items: held.items.size,
+      ...(engine.stats && { details: engine.stats() }),
+    }),
+    async refresh(signal: AbortSignal): Promise<void> {
       if (now() - refreshedAt >= refreshMs || now() < refreshedAt) {
         await inTurn(() => catchUp(state));
         refreshedAt = now();
@@ -88,24 +80,27 @@ export function createShelf({ engine, storage, prefix, now, refreshMs }: ShelfOp
       held.expire();
       if (isWorthSaving(state)) void inTurn(() => save(state)); // callers need not wait for it
     },
-    put: (rows, { key, signal }) =>
+    put: (
+      rows: readonly StoredRow[],
+      { key, signal }: { readonly key: string | undefined; readonly signal: AbortSignal },
+    ): Promise<string[]> =>
       inTurn(async () => {
         await put(state, rows, key);
         await afterWriting(state, signal);
         return rows.map(({ item }) => item.id);
       }),
-    forget: (which, signal) =>
+    forget: (which: Removal, signal: AbortSignal): Promise<number> =>
       inTurn(async () => {
         const count = await forget(state, which);
         await afterWriting(state, signal);
         return count;
       }),
-    async search(request, signal) {
+    async search(request: GroundingRequest, signal: AbortSignal): Promise<SourceHit[]> {
       const hasQuery = request.embedding || (request.query ?? '').trim() !== '';
       const context = { signal, items: held.items, version: log.version() };
       return hasQuery ? await engine.search(request, context) : await listItems(request, context);
     },
-    settle: (signal) =>
+    settle: (signal: AbortSignal): Promise<void> =>
       inTurn(async () => {
         await settle(state, signal, { measure: true });
         if (isWorthSaving(state)) await save(state);

@@ -20,11 +20,7 @@ export interface StoredSnapshot {
   readonly read: () => Promise<Uint8Array | undefined>;
 }
 
-export interface SnapshotStore {
-  find(): Promise<StoredSnapshot | undefined>;
-  /** Replaces the snapshot. Of two writers at the same time, one has no effect. */
-  write(version: string, bytes: Uint8Array<ArrayBuffer>): Promise<void>;
-}
+export type SnapshotStore = ReturnType<typeof createSnapshotStore>;
 
 interface Head {
   readonly id: string;
@@ -36,7 +32,7 @@ interface Head {
 
 const partBytes = 1_048_576;
 
-export function createSnapshotStore(storage: Storage, prefix: Key, now: () => number = Date.now): SnapshotStore {
+export function createSnapshotStore(storage: Storage, prefix: Key, now: () => number = Date.now) {
   const headKey = [...prefix, 'index-head'];
   const checkpoints: Checkpoints = {
     storage,
@@ -46,11 +42,12 @@ export function createSnapshotStore(storage: Storage, prefix: Key, now: () => nu
     current: async () => (await readHead<Head>(storage, headKey))?.value.id,
   };
   return {
-    async find() {
+    async find(): Promise<StoredSnapshot | undefined> {
       const head = (await readHead<Head>(storage, headKey))?.value;
       return head && { version: head.version, read: () => read(checkpoints, head) };
     },
-    async write(version, bytes) {
+    /** Replaces the snapshot. Of two writers at the same time, one has no effect. */
+    async write(version: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
       const before = await readHead<Head>(storage, headKey);
       const id = crypto.randomUUID().slice(0, 8);
       const written = await writeBlocks(checkpoints, id, partsOf(bytes));

@@ -249,7 +249,6 @@ function dotBytes(rows: Int8Array, from: number, query: Float64Array): number {
 
 /**
  * Writes a vector at length one into `unit`, which is as long.
- *
  * @throws PinnaceError `invalid_argument` for no dimensions or more than 8,192, for numbers that are not finite, and for a vector of
  * zeros, which points nowhere.
  */
@@ -276,21 +275,15 @@ function invalidVector(why: string, reason: string): PinnaceError {
   return new PinnaceError('invalid_argument', `Cannot use a vector: ${why}`, { details: { reason } });
 }
 
-interface Top {
-  /** What a row must reach; more than that, or as much and a smaller id. */
-  least(): number;
-  offer(score: number, row: number): void;
-  entries(): { readonly row: number; readonly score: number }[];
-}
-
-function createTop(size: number, before: (a: number, b: number) => boolean): Top {
+function createTop(size: number, before: (a: number, b: number) => boolean) {
   const scores = new Float64Array(size).fill(-Infinity);
   const rows = new Int32Array(size).fill(-1);
   let count = 0;
   const last = size - 1;
   return {
-    least: () => scores[last]!,
-    offer(score, row) {
+    /** What a row must reach; more than that, or as much and a smaller id. */
+    least: (): number => scores[last]!,
+    offer(score: number, row: number): void {
       const isBetter = (at: number): boolean => {
         const other = scores[at] ?? 0;
         return other < score || (other === score && before(row, rows[at]!));
@@ -306,6 +299,7 @@ function createTop(size: number, before: (a: number, b: number) => boolean): Top
       rows[at] = row;
       if (count < size) count++;
     },
-    entries: () => Array.from({ length: count }, (_, at) => ({ row: rows[at]!, score: scores[at]! })),
+    entries: (): { readonly row: number; readonly score: number }[] =>
+      Array.from({ length: count }, (_, at) => ({ row: rows[at]!, score: scores[at]! })),
   };
 }

@@ -15,7 +15,6 @@ export interface ZipEntry {
 
 /**
  * Lists the files of an archive. Nothing is unpacked before it is read.
- *
  * @throws PinnaceError `invalid_argument` with the reason `invalid_archive` for what is no archive; from `read`, for a file that is
  * damaged, encrypted, longer than 16 MiB, or packed otherwise than by deflate.
  */

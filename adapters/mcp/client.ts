@@ -32,7 +32,6 @@ const loadLegacy = /* @__PURE__ */ loadOnce(() => import('./sdk.ts'));
 
 /**
  * Opens a session. Closes what it has opened when it rejects.
- *
  * @throws PinnaceError `unavailable`, reason `package_missing`, where neither library is installed; what the libraries throw.
  */
 async function openSession(options: OpenOptions): Promise<McpSession> {

@@ -272,7 +272,6 @@ function pagesOf(
 
 /**
  * Returns the parts of a result that a run reads, unchanged.
- *
  * @throws PinnaceError `unavailable` for anything else, such as a question where no person can answer.
  */
 function readCallResult(data: unknown, { questions }: { readonly questions: boolean }): McpCallResult {
@@ -308,7 +307,6 @@ function contentIn(result: Readonly<Record<string, unknown>>): readonly unknown[
 
 /**
  * Returns the result of a request that only reads.
- *
  * @throws PinnaceError `unavailable` for one that is not complete: what is only read asks no person.
  */
 function readResult(data: unknown): Readonly<Record<string, unknown>> {
@@ -320,7 +318,6 @@ function readResult(data: unknown): Readonly<Record<string, unknown>> {
 
 /**
  * Runs the work, and releases its timer and signal afterwards.
- *
  * @throws PinnaceError `cancelled` or `deadline_exceeded`, or what the work throws.
  */
 async function within<T>(
@@ -341,7 +338,6 @@ async function within<T>(
 
 /**
  * Runs work of a library for an MCP method. Its errors quote the server, so they are mapped by kind and dropped.
- *
  * @throws PinnaceError only; see `McpConnector`.
  */
 async function inOurWords<T>(

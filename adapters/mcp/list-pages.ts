@@ -20,7 +20,6 @@ const maxCursorLength = 4096;
 
 /**
  * Returns the definitions of all pages, unparsed.
- *
  * @throws PinnaceError `budget_exceeded` for a list without end, `unavailable` for a response that is not a list.
  */
 export async function listAll(options: ListOptions): Promise<readonly unknown[]> {
@@ -34,7 +33,6 @@ export async function listAll(options: ListOptions): Promise<readonly unknown[]>
 
 /**
  * Returns the definitions of the first pages, as far as the limits allow.
- *
  * @throws PinnaceError `unavailable` for a response that is not a list.
  */
 export async function listFirst(options: ListOptions): Promise<McpContentList> {

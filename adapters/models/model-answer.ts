@@ -10,7 +10,6 @@ const longestDocument = 16 * 1_048_576;
  * Returns the answer as a stream of events with chunks of a chat completion. A completion in one document becomes a stream. What says
  * nothing is left out: heartbeats, empty events, and events of other kinds. An answer that starts with an error has the status that
  * the error names, so that the AI SDK reads it as every other error.
- *
  * @throws PinnaceError `unavailable` with the reason `provider_invalid_response` for anything else, such as a web page.
  */
 export async function readAnswer(response: Response): Promise<Response> {

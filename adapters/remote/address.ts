@@ -4,7 +4,6 @@ import { PinnaceError } from '../../src/base/errors.ts';
 
 /**
  * Returns origin and path of a URL, without a slash at the end.
- *
  * @throws PinnaceError `invalid_argument` that does not quote the URL: it may hold a password, or a key in its query.
  */
 export function baseOf(url: string | URL, what: string): string {

@@ -20,7 +20,6 @@ export interface GuardedSendOptions {
 
 /**
  * Creates a sender for requests to the origin of `base`, and to no other.
- *
  * @throws PinnaceError `invalid_argument` with the reason `invalid_private_origin`, or `private_origin` for a base URL that is not
  * public and not allowed.
  */

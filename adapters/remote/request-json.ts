@@ -35,7 +35,6 @@ export type Reply =
 
 /**
  * Sends one request, without redirects, caching, retries and cookies.
- *
  * @throws PinnaceError `unavailable`, with the reason `<kind>_unreachable` or `<kind>_failed` where trying again may help,
  * `<kind>_refused`, `<kind>_too_large`, `<kind>_invalid`, `<kind>_headers` or `tls_untrusted` where it does not; what {@link untilAborted} says of
  * an abort.

@@ -15,7 +15,6 @@ const storeNames = ['keys', 'secrets'];
 
 /**
  * Returns the database of this name.
- *
  * Its calls reject with `unavailable` and the reason `vault_full` or `vault_unavailable`, or as the work does where that throws a
  * `PinnaceError`.
  */

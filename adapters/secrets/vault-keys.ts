@@ -44,7 +44,6 @@ export async function createKey(passphrase: string): Promise<{ wrapped: WrappedK
 
 /**
  * Returns the data key.
- *
  * @throws PinnaceError `forbidden` with the reason `wrong_passphrase`; `unavailable` with the reason `vault_key_lost` where the
  * browser's key is not the one that it was wrapped with.
  */
@@ -69,7 +68,6 @@ export async function seal({ key }: DataKey, place: SecretSlot, value: string): 
 
 /**
  * Decrypts a value that was encrypted for this id and version.
- *
  * @throws PinnaceError `unavailable` with the reason `vault_tampered` for anything else.
  */
 export async function unseal({ key }: DataKey, place: SecretSlot, data: Uint8Array<ArrayBuffer>): Promise<string> {

@@ -25,7 +25,6 @@ const maxLimit = 1000;
 
 /**
  * Checks the changes of one commit and copies them, so that the caller may go on using what it passed.
- *
  * @throws PinnaceError `invalid_argument` with the reason `invalid_changes` (not 1 to 100, a key twice, a bad `keep`), `invalid_key`,
  * `invalid_value` (cannot be cloned) or `invalid_ttl`.
  */
@@ -63,7 +62,6 @@ export function findConflicts(
 
 /**
  * Returns the bounds of a listing. An `after` before the prefix has no effect; one behind it makes the bounds empty.
- *
  * @throws PinnaceError `invalid_argument` with the reason `invalid_key` or `invalid_limit`.
  */
 export function listBounds({ prefix, after, limit }: ListOptions): ListBounds {

@@ -250,7 +250,6 @@ async function tidy(kv: Deno.Kv, parts: readonly Parts[], note: Deno.KvKey): Pro
 
 /**
  * Serializes the changes with `encode`, and splits off the largest values until each fits into its head and all into one operation.
- *
  * @throws PinnaceError `invalid_argument` with the reason `invalid_value`, `value_too_large`, or `commit_too_large` where the
  * keys alone take more than Deno KV does.
  */

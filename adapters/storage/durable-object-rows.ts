@@ -15,12 +15,7 @@ export interface DurableObjectDatabase {
   transactionSync<T>(work: () => T): T;
 }
 
-export interface Rows {
-  get(key: Uint8Array<ArrayBuffer>, time: number): Entry | undefined;
-  list(lower: Uint8Array<ArrayBuffer>, upper: Uint8Array<ArrayBuffer>, limits: ListLimits): Entry[];
-  /** Writes all changes with their encoded values, or none. */
-  write(changes: readonly PreparedChange[], values: readonly (Bytes | undefined)[], time: number): CommitResult;
-}
+export type Rows = ReturnType<typeof openRows>;
 
 interface ListLimits {
   readonly limit: number;
@@ -47,16 +42,18 @@ interface Table extends Pick<DurableObjectDatabase, 'sql'> {
   readonly name: string;
 }
 
-export function openRows({ sql }: DurableObjectDatabase, name: string): Rows {
+export function openRows({ sql }: DurableObjectDatabase, name: string) {
   sql.exec(`create table if not exists ${name} (
     key blob, part integer, name text, version text, expires_at real, parts integer, value blob, primary key (key, part))`);
   sql.exec(`create index if not exists ${name}_expiry on ${name} (expires_at) where expires_at is not null`);
   const table: Table = { sql, name };
   return {
-    get: (key, time) => entriesOf(table, `key = ? and ${lives}`, [key, time])[0],
-    list: (lower, upper, { limit, time }) =>
+    get: (key: Uint8Array<ArrayBuffer>, time: number): Entry | undefined =>
+      entriesOf(table, `key = ? and ${lives}`, [key, time])[0],
+    list: (lower: Uint8Array<ArrayBuffer>, upper: Uint8Array<ArrayBuffer>, { limit, time }: ListLimits): Entry[] =>
       entriesOf(table, `key >= ? and key < ? and ${lives} order by key limit ?`, [lower, upper, time, limit]),
-    write(changes, values, time) {
+    /** Writes all changes with their encoded values, or none. */
+    write(changes: readonly PreparedChange[], values: readonly (Bytes | undefined)[], time: number): CommitResult {
       const conflicts = findConflicts(changes, ({ id }) => versionOf(table, id, time));
       if (conflicts.length > 0) return { ok: false, conflicts };
       const version = crypto.randomUUID();

@@ -39,26 +39,14 @@ export interface EtcdNotice {
   readonly events?: readonly { readonly kv?: EtcdPair }[];
 }
 
-export interface EtcdClient {
-  readonly call: (path: string, body: object) => Promise<EtcdAnswer>;
-  /** Reads the notices of the keys from `key` up to but without `end` until the signal aborts or the node goes away. */
-  readonly watch: (
-    key: string,
-    end: string,
-    options: { readonly signal: AbortSignal; readonly onNotice: (notice: EtcdNotice) => void },
-  ) => Promise<void>;
-}
+export type EtcdClient = ReturnType<typeof createEtcdClient>;
 
 /** How long a node has for an answer. What was asked may still be done. */
 const callMs = 2_500;
 const unreached = 'Cannot reach etcd';
 
-/**
- * Creates a client.
- *
- * @throws PinnaceError `invalid_argument` with the reason `invalid_client` without an address, or for one that is none.
- */
-export function createEtcdClient({ endpoints, user, fetch: send = fetch }: EtcdClientOptions): EtcdClient {
+/** @throws PinnaceError `invalid_argument` with the reason `invalid_client` without an address, or for one that is none. */
+export function createEtcdClient({ endpoints, user, fetch: send = fetch }: EtcdClientOptions) {
   if (user) checkNames('create the storage', user, optional('name', 'password'));
   const nodes = endpoints.map(nodeOf);
   if (nodes.length === 0) {
@@ -97,9 +85,14 @@ export function createEtcdClient({ endpoints, user, fetch: send = fetch }: EtcdC
     }
   }
   return {
-    call: (path, body) =>
+    call: (path: string, body: object): Promise<EtcdAnswer> =>
       authorized((headers) => ask(path, within({ headers, body: JSON.stringify(body) }), readAnswer)),
-    watch(key, end, { signal, onNotice }) {
+    /** Reads the notices of the keys from `key` up to but without `end` until the signal aborts or the node goes away. */
+    watch(
+      key: string,
+      end: string,
+      { signal, onNotice }: { readonly signal: AbortSignal; readonly onNotice: (notice: EtcdNotice) => void },
+    ): Promise<void> {
       const body = JSON.stringify({ create_request: { key, range_end: end } });
       // A node that was cut off from the others then ends the watch, instead of staying silent.
       const leader = { 'grpc-metadata-hasleader': 'true' };
@@ -116,7 +109,6 @@ export function createEtcdClient({ endpoints, user, fetch: send = fetch }: EtcdC
 
 /**
  * Refuses a cluster that would refuse larger commits later: by its own settings etcd takes 128 operations and 1.5 MiB a request.
- *
  * @throws PinnaceError `invalid_argument` with the reason `invalid_client` and what to start etcd with.
  */
 export async function requireRoom({ call }: EtcdClient, key: string): Promise<void> {

@@ -5,13 +5,7 @@ import type { Watchable } from '../../src/contracts/storage.ts';
 import type { EtcdClient, EtcdNotice } from './etcd-client.ts';
 import { createNews } from './news.ts';
 
-export interface EtcdNews {
-  watch(hashes: readonly number[], options: Parameters<Watchable['watch']>[1]): void;
-  /** What a commit writes besides its changes, so that others learn of these hashes. */
-  operationOf(hashes: readonly number[]): object;
-  emit(hashes: readonly number[]): void;
-  close(): Promise<void>;
-}
+export type EtcdNews = ReturnType<typeof createEtcdNews>;
 
 /** Commits at the same time seldom write the same one of so many keys. */
 const channels = 16;
@@ -23,7 +17,7 @@ const retryMs = 100;
 export function createEtcdNews(
   client: EtcdClient,
   { prefix, onFailed }: { readonly prefix: string; readonly onFailed: (cause: unknown) => void },
-): EtcdNews {
+) {
   const news = createNews();
   const own = `by:${crypto.randomUUID()}`; // its own watchers know already
   const closed = new AbortController();
@@ -47,7 +41,7 @@ export function createEtcdNews(
       silent = 0;
       if (notice.created) news.emitAll();
       for (const { kv } of notice.events ?? []) {
-        const [by, ...hashes] = textOf(kv?.value).split(' ');
+        const [by, ...hashes] = new TextDecoder().decode(fromBase64((kv?.value) ?? '')).split(' ');
         if (by !== own) news.emit(hashes);
       }
     };
@@ -65,13 +59,14 @@ export function createEtcdNews(
     }
   }
   return {
-    watch(hashes, options) {
+    watch(hashes: readonly number[], options: Parameters<Watchable['watch']>[1]): void {
       news.watch(hashes.map(String), options);
       if (!closed.signal.aborted) following ??= follow();
     },
-    operationOf: (hashes) => ({ requestPut: putOf(hashes.join(' ')) }),
-    emit: (hashes) => news.emit(hashes.map(String)),
-    async close() {
+    /** What a commit writes besides its changes, so that others learn of these hashes. */
+    operationOf: (hashes: readonly number[]): object => ({ requestPut: putOf(hashes.join(' ')) }),
+    emit: (hashes: readonly number[]): void => news.emit(hashes.map(String)),
+    async close(): Promise<void> {
       closed.abort();
       await following;
     },
@@ -80,8 +75,4 @@ export function createEtcdNews(
 
 function base64(text: string): string {
   return toBase64(new TextEncoder().encode(text));
-}
-
-function textOf(value: string | undefined): string {
-  return new TextDecoder().decode(fromBase64(value ?? ''));
 }

@@ -171,18 +171,13 @@ function remove(table: Table, id: string): void {
 const blockSize = 256;
 
 /** A sorted set of ids. The caller adds an id once, and removes only what it has added. */
-interface SortedIds {
-  /** Adds an id that is not in the set. Takes O(log n + block size + number of blocks / block size). */
-  add(id: string): void;
-  remove(id: string): void;
-  /** Returns the ids from `lower` (included) to `upper` (excluded), in order. The set must not change while they are read. */
-  between(lower: string, upper: string): Iterable<string>;
-}
+type SortedIds = ReturnType<typeof createSortedIds>;
 
-function createSortedIds(): SortedIds {
+function createSortedIds() {
   const blocks: string[][] = [];
   return {
-    add(id) {
+    /** Adds an id that is not in the set. Takes O(log n + block size + number of blocks / block size). */
+    add(id: string): void {
       const at = Math.max(0, blockOf(blocks, id));
       const block = blocks[at];
       if (!block) {
@@ -192,14 +187,15 @@ function createSortedIds(): SortedIds {
       block.splice(position(block, id), 0, id);
       if (block.length > blockSize) blocks.splice(at + 1, 0, block.splice(blockSize / 2));
     },
-    remove(id) {
+    remove(id: string): void {
       const at = blockOf(blocks, id);
       const block = blocks[at];
       if (!block) return;
       block.splice(position(block, id), 1);
       if (block.length === 0) blocks.splice(at, 1);
     },
-    *between(lower, upper) {
+    /** Returns the ids from `lower` (included) to `upper` (excluded), in order. The set must not change while they are read. */
+    *between(lower: string, upper: string): Iterable<string> {
       for (let at = Math.max(0, blockOf(blocks, lower)); at < blocks.length; at++) {
         const block = blocks[at] as string[]; // safe: `at` is below the length
         for (let i = position(block, lower); i < block.length; i++) {

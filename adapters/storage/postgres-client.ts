@@ -67,7 +67,6 @@ export interface PostgresClient {
 /**
  * Makes a client, and leaves it when a connection is lost. Postgres.js (3.4.9) reuses the state of a lost connection: a query that was
  * written between the `error` and the `close` of its socket stays in it, never ends, or ends with the answer of the query after it.
- *
  * @throws PinnaceError `invalid_argument` with the reason `invalid_client` when the client does not have the options.
  */
 export function openClient(clients: PostgresClients, onLost: () => void): PostgresClient {

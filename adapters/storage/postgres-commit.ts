@@ -92,7 +92,6 @@ function functionOf(table: string): string {
 /**
  * A separate statement takes the locks, which commits share that only check a key. A statement reads what was committed before it started, so one that also waited would
  * compare with replaced values; in a transaction of another isolation level all statements would.
- *
  * Rows are only found by an index. A connection keeps the plan of its first commits, and over a table that was empty then, and that the
  * server has not analyzed yet, that plan would read the whole table in each commit.
  */

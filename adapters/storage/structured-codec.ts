@@ -36,7 +36,6 @@ const errorTypes: Readonly<Record<string, new (message?: string) => Error>> = {
 
 /**
  * Encodes a copy that `structuredClone` made: JSON as it is, anything else as a list of its values, with their bytes behind it.
- *
  * @throws PinnaceError `invalid_argument` with the reason `invalid_value` for a host object, such as a `Blob` or a `CryptoKey`.
  */
 export function encodeStructured(value: unknown): Uint8Array<ArrayBuffer> {

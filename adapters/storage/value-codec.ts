@@ -19,7 +19,6 @@ const maxJsonBytes = 50_000;
 /**
  * Serialises a value as `structuredClone` copies it: what JSON can hold as JSON, anything else by V8. A serializer of V8 takes 5 kB
  * outside the heap on Deno until a full garbage collection, and before Deno 2.9 it is never freed, nor is the value.
- *
  * @throws PinnaceError `invalid_argument` with the reason `value_too_large`, or `invalid_value` for a host object: V8 would
  * write a `Blob` or a `CryptoKey` as `{}`.
  */

@@ -298,7 +298,8 @@ function cancelOn(
   signal: AbortSignal | undefined,
   { wire, callId }: { readonly wire: Remote<Wire>; readonly callId: string },
 ): void {
-  const cancel = (): void => void wire.cancel(callId, signal ? reasonOf(signal) : '');
+  const cancel = (): void =>
+    void wire.cancel(callId, signal ? (typeof signal.reason === 'string' ? signal.reason : 'cancelled') : '');
   if (signal?.aborted) cancel();
   signal?.addEventListener('abort', cancel, { once: true });
 }
@@ -319,8 +320,4 @@ function unwatched(): PinnaceError {
 function valueOf<T>(answer: Answer<T>): T {
   if (answer.ok) return answer.value;
   throw fromData(answer.error);
-}
-
-function reasonOf({ reason }: AbortSignal): string {
-  return typeof reason === 'string' ? reason : 'cancelled';
 }

@@ -23,17 +23,10 @@ export function cutSenders(handler: Handler): Handler {
   };
 }
 
-interface ObservedBody {
-  readonly body: ReadableStream<Uint8Array>;
-  readonly isRead: () => boolean;
-  /** Resolves when reading the body has stopped: whether it was read to its end. */
-  readonly rest: Promise<boolean>;
-}
-
 type Piece = ReadableStreamReadResult<Uint8Array>;
 
 /** Deno cannot close a connection while it waits for bytes of the body, so the pending read is awaited. */
-function observeBody(source: ReadableStream<Uint8Array>): ObservedBody {
+function observeBody(source: ReadableStream<Uint8Array>) {
   const reader = source.getReader();
   const { promise: rest, resolve } = Promise.withResolvers<boolean>();
   let pending: Promise<Piece | undefined> = Promise.resolve(undefined);
@@ -53,7 +46,7 @@ function observeBody(source: ReadableStream<Uint8Array>): ObservedBody {
       resolve(read || await discard(reader, pending));
     },
   }, { highWaterMark: 0 });
-  return { body, isRead: () => read, rest };
+  return { body, isRead: (): boolean => read, rest };
 }
 
 /** Copies bytes that fill less than half of their buffer: readers hold the pieces of a body, and with each its whole buffer. */

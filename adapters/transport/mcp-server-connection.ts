@@ -18,7 +18,6 @@ import {
   type McpTool,
   openToolbox,
   toMcpTool,
-  type Toolbox,
 } from './mcp-server/tools.ts';
 
 export type { McpHost } from './mcp-server/host.ts';
@@ -92,16 +91,12 @@ function createSession(host: McpHost, principal: Principal): Session {
   return {
     async list() {
       const { toolbox } = await open();
-      return definitionsOf(toolbox).map(toMcpTool);
+      return [...toolbox.discovery.definitions, ...toolbox.active().map(({ definition }) => definition)].map(toMcpTool);
     },
     // Loads run one after another, so that each knows what it has changed; other calls run in parallel.
     call: (request, context) =>
       request.name === 'tool_load' ? inTurn(() => call(request, context)) : unchanged(call(request, context)),
   };
-}
-
-function definitionsOf(toolbox: Toolbox) {
-  return [...toolbox.discovery.definitions, ...toolbox.active().map(({ definition }) => definition)];
 }
 
 async function unchanged(called: ReturnType<Session['call']>): ReturnType<Session['call']> {

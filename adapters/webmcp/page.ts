@@ -34,7 +34,7 @@ export function servePageTools(
   const { context = required() } = options;
   const own = async (): Promise<readonly ListedPageTool[]> =>
     (await context.getTools()).filter(({ name, origin }) =>
-      !isOffered(name) && (origin === undefined || origin === globalThis.origin)
+      !offers.values().some((names) => names.has(name)) && (origin === undefined || origin === globalThis.origin)
     );
   const server = answerPort(port, {
     list: async () => (await own()).map(definitionOf),
@@ -51,10 +51,6 @@ export function servePageTools(
     ended.abort();
     server.close();
   };
-}
-
-function isOffered(name: string): boolean {
-  return offers.values().some((names) => names.has(name));
 }
 
 /** What a person should decide on. */

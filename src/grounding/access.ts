@@ -74,7 +74,6 @@ export function tenantOf({ principal }: GroundingCallOptions): string {
 
 /**
  * Whose data of a source a call is about. For a source per subject it is never a tenant's name, so no tenant can be one.
- *
  * @throws PinnaceError `forbidden` for another subject without the scope `admin`.
  */
 export function ownerOf({ scope }: Pick<GroundingSource, 'scope'>, call: GroundingCallOptions): string {
@@ -96,7 +95,6 @@ export function readOwners(source: Pick<GroundingSource, 'scope'>, call: Groundi
 
 /**
  * Whose items a caller writes.
- *
  * @throws PinnaceError `forbidden` (`shared_items`) for `shared: true` of a caller that does not speak for the deployment,
  * `invalid_argument` (`source_not_shared`) of a source that is not shared.
  */
@@ -116,7 +114,6 @@ export function writeOwner(source: Pick<GroundingSource, 'id' | 'scope'>, call: 
 
 /**
  * Returns the caller's rights as filters.
- *
  * @throws PinnaceError `forbidden`, also for a source that is disabled, and what the records throw.
  */
 export async function requireAccess(

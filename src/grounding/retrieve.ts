@@ -16,11 +16,7 @@ interface Circumstances extends RetrieveOptions {
   readonly call: GroundingCallOptions;
 }
 
-/**
- * Returns the answer of the sources.
- *
- * @throws PinnaceError `invalid_argument` for an empty request, `cancelled` with the signal.
- */
+/** @throws PinnaceError `invalid_argument` for an empty request, `cancelled` with the signal. */
 export async function retrieve(
   byId: ReadonlyMap<string, GroundingSource>,
   request: RetrieveRequest,

@@ -47,23 +47,12 @@ export interface KnownMcpTool extends PinnedDefinition {
   readonly tool?: Tool;
 }
 
-export interface McpServers {
-  /** The server with what has drifted marked as such. The same object for as long as nothing changes. */
-  current(server: McpServer): McpServer;
-  toolsOf(server: McpServer): Promise<readonly KnownMcpTool[]>;
-  /** Looks at what a server offers, and pins it on approval. Rejects as `validateServer` does. */
-  validate(serverId: string, validation: McpValidating): Promise<McpValidation>;
-  /** The sign-ins of callers. @throws PinnaceError `not_found` where the composition has no sign-ins. */
-  signIns(): Promise<McpSignIns>;
-  /** Prompts and resources. @throws PinnaceError `unavailable` without a connector. */
-  content(): Promise<McpContent>;
-  answer(answering: AnsweredQuestions, options: { readonly signal: AbortSignal }): Promise<void>;
-}
+export type McpServers = ReturnType<typeof createMcpServers>;
 
 const defaultTtlMs = 300_000;
 
 /** Returns the servers. Nothing is connected before a tool is called. */
-export function createMcpServers(options: McpServersOptions): McpServers {
+export function createMcpServers(options: McpServersOptions) {
   const { connector, timeoutMs = 60_000, maxLength = 32_768 } = options;
   const { driftTtlMs: ttlMs = defaultTtlMs, now } = options;
   const watch = new PinWatch({ ttlMs, now, onDrift: (server, drift) => recordDrift(server, drift, options) });
@@ -83,27 +72,31 @@ export function createMcpServers(options: McpServersOptions): McpServers {
   };
   const made = new WeakMap<object, Promise<readonly KnownMcpTool[]>>();
   return {
-    current: (server) => watch.current(server),
-    toolsOf(server) {
+    /** The server with what has drifted marked as such. The same object for as long as nothing changes. */
+    current: (server: McpServer): McpServer => watch.current(server),
+    toolsOf(server: McpServer): Promise<readonly KnownMcpTool[]> {
       const known = made.get(server) ?? knownTools(server, toolOptions, options.report);
       made.set(server, known);
       return known;
     },
-    async validate(serverId, validation) {
+    /** Looks at what a server offers, and pins it on approval. Rejects as `validateServer` does. */
+    async validate(serverId: string, validation: McpValidating): Promise<McpValidation> {
       const { ownerOf, validateServer } = await import('./validate-server.ts'); // runs do without: the checks are fetched with the first look
       const answer = await validateServer(serverId, validation, { ...options, watch, people });
       if (validation.request.approve) await options.onWritten({ id: serverId, tenant: ownerOf(validation) });
       return answer;
     },
-    async content() {
+    /** Prompts and resources. @throws PinnaceError `unavailable` without a connector. */
+    async content(): Promise<McpContent> {
       if (!openConnections) throw noConnector();
       return (await loadContent()).createMcpContent({ watch, people, timeoutMs, openSession: openConnections });
     },
-    async signIns() {
+    /** The sign-ins of callers. @throws PinnaceError `not_found` where the composition has no sign-ins. */
+    async signIns(): Promise<McpSignIns> {
       if (!people || !options.signIn) throw noSignIn('not_found');
       return (await people()).signIns;
     },
-    async answer(answering, given) {
+    async answer(answering: AnsweredQuestions, given: { readonly signal: AbortSignal }): Promise<void> {
       if (!people) throw noSignIn();
       await (await people()).answer(answering, given);
     },

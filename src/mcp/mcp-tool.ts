@@ -30,11 +30,7 @@ export interface McpToolOptions {
   readonly maxLength: number;
 }
 
-/**
- * Returns the tool.
- *
- * @throws PinnaceError `invalid_argument` when a pinned schema is none.
- */
+/** @throws PinnaceError `invalid_argument` when a pinned schema is none. */
 export function createMcpTool(server: McpServer, pinned: PinnedDefinition, options: McpToolOptions): Tool {
   const { definition } = pinned;
   const shape = {
@@ -185,7 +181,7 @@ async function callInSession(call: PinnedCall, options: McpToolOptions, session:
   try {
     return await callOver(connection, call, options);
   } catch (error) {
-    if (refusesTool(error)) {
+    if (error instanceof PinnaceError && (error.code === 'not_found' || error.code === 'invalid_argument')) {
       // The tool may have been removed or replaced. Where that cannot be found out, the call's own error says enough.
       await compare().catch((cause: unknown) => call.context.report?.(cause, { kind: 'mcp', id: server.id }));
       requireUndrifted(call, options);
@@ -276,10 +272,6 @@ function requireUndrifted({ server, pinned }: PinnedCall, { watch }: McpToolOpti
   );
 }
 
-function refusesTool(error: unknown): boolean {
-  return error instanceof PinnaceError && (error.code === 'not_found' || error.code === 'invalid_argument');
-}
-
 /** A call that changes something and whose answer is lost may have changed it: to try again is not for a machine. */
 function withDoubt(error: unknown, { pinned: { definition } }: PinnedCall): unknown {
   if (definition.annotations?.readOnlyHint === true || !(error instanceof PinnaceError)) return error;
@@ -338,8 +330,6 @@ interface ResultOptions extends Pick<ToolContext, 'redact'> {
 }
 
 /**
- * Returns the output for a result.
- *
  * @throws PinnaceError `unavailable` with the reason `mcp_output_invalid` for a result that breaks the pinned output schema. A
  * result that says that the tool failed is not held to it.
  */

@@ -87,7 +87,6 @@ export async function questionInteraction(
 
 /**
  * Stores the answers to an interruption.
- *
  * @throws PinnaceError `not_found` for another run's or person's interruption, `invalid_argument` for answers that do not fit.
  */
 export async function storeAnswers(
@@ -255,7 +254,6 @@ const maxTries = 10;
 
 /**
  * Counts a request of a server for further rights of a person.
- *
  * @throws PinnaceError `rate_limited` (`mcp_step_up_limit`) for more than three in an hour.
  */
 export async function countStepUp(

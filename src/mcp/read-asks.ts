@@ -22,7 +22,6 @@ const maxLength = 16_384;
 
 /**
  * Returns the questions of `inputRequests`.
- *
  * @throws PinnaceError `unavailable` (`mcp_invalid_question`) for what no person should be asked, `forbidden` (`mcp_secret_asked`) for
  * a form with a field for a secret.
  */

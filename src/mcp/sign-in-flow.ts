@@ -72,7 +72,7 @@ export function createSignIns({ catalog, storage, emit, contextOf }: CreateSignI
   };
   const findChangeable = async (id: string, principal: Principal, signal: AbortSignal): Promise<McpServer> => {
     const server = await find(id, principal, signal);
-    if (isForTenant(server, principal)) requireScope(principal, 'registry:write');
+    if (granteeOf(server, principal) === '*') requireScope(principal, 'registry:write');
     return server;
   };
   return {
@@ -125,7 +125,6 @@ interface StartSignIn extends GrantOf {
 
 /**
  * Returns the URL that the person opens. The metadata is read again before: a difference from what was approved is drift.
- *
  * @throws PinnaceError `invalid_argument` for another redirect URI, `conflict` when the server's sign-in is not approved as it is now,
  * and as `McpSignIn` rejects.
  */
@@ -205,7 +204,6 @@ interface FinishedSignIn {
 
 /**
  * Finishes a sign-in: only the person who started it can, once.
- *
  * @throws PinnaceError `not_found` for an unknown, used or late state, `forbidden` for another person and as `McpSignIn.finish`
  * rejects, `conflict` when something else was approved meanwhile.
  */
@@ -265,10 +263,6 @@ async function revokeGrant(of: GrantOf, context: SignInContext): Promise<void> {
   const client = await clientFor(ofClient, context);
   await noteClient(ofClient, 'lost', context); // the way out when the authorization server has forgotten it
   await context.oauth.revoke(pin, { client, token, signal: context.signal });
-}
-
-function isForTenant(server: McpServer, principal: Principal): boolean {
-  return granteeOf(server, principal) === '*';
 }
 
 function unlistedRedirect(): PinnaceError {

@@ -121,12 +121,7 @@ export interface Sealed {
   readonly data: string;
 }
 
-export interface Seals {
-  /** `bound`: facts that `open` must be given again, such as the key of the record; they are not part of the result. */
-  seal(value: unknown, bound: readonly unknown[]): Promise<Sealed>;
-  /** Returns `undefined` for a value that was changed, moved to another record, or sealed with a key that is gone. */
-  open(sealed: Sealed, bound: readonly unknown[]): Promise<unknown>;
-}
+export type Seals = ReturnType<typeof createSeals>;
 
 interface SealsOptions {
   readonly secrets: SecretSource | undefined;
@@ -136,16 +131,18 @@ interface SealsOptions {
   readonly signal: AbortSignal;
 }
 
-export function createSeals(options: SealsOptions): Seals {
+export function createSeals(options: SealsOptions) {
   return {
-    async seal(value, bound) {
+    /** `bound`: facts that `open` must be given again, such as the key of the record; they are not part of the result. */
+    async seal(value: unknown, bound: readonly unknown[]): Promise<Sealed> {
       const { key, kid, keyVersion } = await keyOf(options.sealKey, options);
       const iv = crypto.getRandomValues(new Uint8Array(12));
       const data = new TextEncoder().encode(JSON.stringify(value));
       const sealed = await crypto.subtle.encrypt({ name, iv, additionalData: toBytes([kid, ...bound]) }, key, data);
       return { kid, keyVersion, iv: toBase64(iv), data: toBase64(new Uint8Array(sealed)) };
     },
-    async open({ kid, keyVersion, iv, data }, bound) {
+    /** Returns `undefined` for a value that was changed, moved to another record, or sealed with a key that is gone. */
+    async open({ kid, keyVersion, iv, data }: Sealed, bound: readonly unknown[]): Promise<unknown> {
       const found = await keyNamed({ kid, keyVersion }, options);
       if (found === undefined) return undefined;
       try {

@@ -41,8 +41,6 @@ export function ownerOf({ tenant, deployment }: Pick<McpValidating, 'tenant' | '
 }
 
 /**
- * Checks a server.
- *
  * @throws PinnaceError `not_found` for an unknown server, `invalid_argument` for effects of a tool that is not offered and for an
  * approval without the digest of what was looked at, `conflict`
  * when the offer is not the one that was looked at or the record was changed meanwhile, `unavailable` without a connector, or when

@@ -68,7 +68,6 @@ function authored(record: AnyRecord): unknown {
 
 /**
  * Reads the records of a document, in an order in which each comes after what it names.
- *
  * @throws PinnaceError `invalid_argument` for what breaks a schema, and for two records with one id.
  */
 export function readItems(data: unknown): readonly Item[] {
@@ -131,7 +130,6 @@ export interface ImportReport {
  * Takes a document in: what it holds is created or replaced, everything else stays. The whole document is checked before
  * anything is written. What fits into one commit is all or nothing; a larger one goes in by commits of which each leaves the
  * registry in order, and importing it again goes on where it stopped.
- *
  * @throws PinnaceError `invalid_argument` for a document that breaks a schema or a rule, else as writes do; `details.applied`
  * says how many records were written.
  */

@@ -82,7 +82,7 @@ export function createCollection<Kind extends RecordKind>(
   const change = changesOf(kind, options);
   return {
     async register(input, given = {}) {
-      const { id = newId(kind) } = input;
+      const { id = `${kind.toLowerCase()}_${crypto.randomUUID().replaceAll('-', '')}` } = input;
       const written = await write({ ...given, action: 'register', kind, id }, async (draft) => {
         if (isGiven(options, kind, id) || await draft.get(kind, id)) throw taken(kind, id);
         return await writeRecord(draft, { kind, record: { ...input, id }, action: 'register' }, options);
@@ -224,10 +224,6 @@ async function requireUnbound(
   );
 }
 
-function newId(kind: RecordKind): string {
-  return `${kind.toLowerCase()}_${crypto.randomUUID().replaceAll('-', '')}`;
-}
-
 function otherId(kind: RecordKind, id: string): PinnaceError {
   return new PinnaceError('invalid_argument', `Cannot change the id of ${kindNames[kind]} "${id}": register another`, {
     details: { reason: 'id_changed' },
@@ -288,7 +284,6 @@ function givenAsCode(id: string): PinnaceError {
 
 /**
  * Makes these agents, and no others, name the tool.
- *
  * @throws PinnaceError `invalid_argument` for an unknown agent, `forbidden` for a shared one when the draft is a tenant's.
  */
 async function bindTool(

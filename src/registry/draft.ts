@@ -106,7 +106,6 @@ export function createDraft({ storage, owner, by, now }: DraftOptions): Draft {
 
 /**
  * Makes a draft and commits it. A concurrent write restarts it: everything that a draft reads is of one moment.
- *
  * @throws PinnaceError whatever `work` throws, `invalid_argument` with the reason `too_many_bindings` for more than fits into one
  * commit, `unavailable` when others write all the time.
  */

@@ -27,7 +27,6 @@ export type RegistryQuery = v.InferInput<typeof RegistryQuery>;
 
 /**
  * Gives a page. Whatever is there from the first page to the last is given exactly once, also while others write.
- *
  * @throws PinnaceError `invalid_argument` for a query that is none, and a token of another query.
  */
 export async function listRecords<Kind extends RecordKind>(

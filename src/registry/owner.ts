@@ -18,7 +18,6 @@ export interface Access {
 /**
  * Returns whose records the caller writes, and reads before the shared ones: a tenant its own, the deployment those that are shared
  * or those of the tenant that it names.
- *
  * @throws PinnaceError `forbidden` for a tenant that names another.
  */
 export function ownerOf({ principal, tenant }: Access): Owner {

@@ -18,8 +18,6 @@ export interface RuleContext extends ScanOptions {
 }
 
 /**
- * Checks that the record may be stored.
- *
  * @throws PinnaceError `invalid_argument` for a field that could never work, for what is named and unknown, and for the value of a
  * secret, `conflict` for an alias that another server has.
  */
@@ -152,7 +150,6 @@ const names: ReadonlySet<string> = new Set([
 /**
  * Refuses a record that holds what looks like a credential: a text under such a name in its `config` or its
  * `modelSettings.providerOptions` that is no template, or a user name or password in its address.
- *
  * @throws PinnaceError `invalid_argument` that names the places and repeats no value.
  */
 function refuseSecrets(record: CatalogRecords[RecordKind], what: string): void {

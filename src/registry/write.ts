@@ -49,7 +49,6 @@ interface WriterOptions extends Guards {
 /**
  * Creates the function that writes. Writes of one registry wait for each other; a write of another instance makes it start again.
  * When it has resolved, every runtime over the storage uses the change from its next request on.
- *
  * It rejects with the error of `work`, `forbidden` or `approval_required` when `authorize` refuses, and `unavailable` when the
  * invalidation cannot be sent although the change is stored: caches then return the old record for a minute at most.
  */
@@ -143,7 +142,6 @@ export interface PutOptions extends WriteOptions {
 
 /**
  * Sets a record in a draft, as the draft's owner's.
- *
  * @throws PinnaceError as the rules say, `conflict` for the id of a tool that is given as code or of a shared record.
  */
 export async function setRecord<Kind extends RecordKind>(

@@ -23,15 +23,11 @@ const sign = 7;
 const unknown = 255;
 
 /** The kinds of the characters of the Basic Multilingual Plane, found as they are met. */
-const kinds = /* @__PURE__ */ createKinds();
+const kinds = /* @__PURE__ */ new Uint8Array(65_536).fill(unknown);
 
 /** Their marks stand with them, also those of half width, and a mark of kana that was not composed. */
 const unspacedScripts =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー\uff70\uff9e\uff9f\u3099\u309a]/u;
-
-function createKinds(): Uint8Array {
-  return new Uint8Array(65_536).fill(unknown);
-}
 
 function kindOf(text: string, at: number): number {
   const code = text.charCodeAt(at);

@@ -39,7 +39,8 @@ export function wrapOptions<O extends CreateRuntimeOptions>(options: O, parts: P
     ...(options.mcp && { mcp: wrapMcp(options.mcp, parts) }),
     ...(options.authorize && { authorize: wrapAny('authorize', options.authorize, parts) }),
     ...(options.rerank && { rerank: wrapAny('rerank', options.rerank, parts) }),
-    ...(options.tools && { tools: wrapTools(options.tools, parts) }),
+    ...(options.tools &&
+      { tools: options.tools.map((tool) => isToolSource(tool) ? wrapSource(tool, parts) : wrapTool(tool, parts)) }),
     sinks: [
       ...(options.sinks ?? [() => undefined]).map((sink) => wrapAny('sink', sink, parts)),
       (event) => void (instance.isDead() || observed.events.push(event)),
@@ -143,10 +144,6 @@ function checkedMethods(check: StorageCheck, storage: Storage): Pick<Storage, 'g
     list: (options): Promise<Entry[]> => check.list(options, () => storage.list(options)),
     commit: (changes: readonly Change[]): Promise<CommitResult> => check.commit(changes, () => storage.commit(changes)),
   };
-}
-
-function wrapTools(tools: readonly (Tool | ToolSource)[], parts: PortParts): readonly (Tool | ToolSource)[] {
-  return tools.map((tool) => isToolSource(tool) ? wrapSource(tool, parts) : wrapTool(tool, parts));
 }
 
 function wrapTool(tool: Tool, parts: PortParts): Tool {

@@ -29,16 +29,9 @@ export function chooseFaults(
   return chosen.filter(({ fault }, at) => chosen.findIndex((other) => other.fault === fault) === at);
 }
 
-export interface Schedule {
-  readonly strikeAt: (step: string) => FaultStrike | undefined;
-  readonly struck: ReadonlySet<string>;
-  /** Faults that last are over. */
-  readonly endLasting: () => void;
-  /** No fault strikes any more. */
-  readonly end: () => void;
-}
+export type Schedule = ReturnType<typeof createSchedule>;
 
-export function createSchedule(planned: readonly StruckFault[], faults: readonly Fault[]): Schedule {
+export function createSchedule(planned: readonly StruckFault[], faults: readonly Fault[]) {
   const struck = new Set<string>();
   let [isLasting, isOver] = [true, false];
   const armed = planned.flatMap(({ fault, step }) =>
@@ -46,9 +39,11 @@ export function createSchedule(planned: readonly StruckFault[], faults: readonly
   );
   return {
     struck,
-    endLasting: () => void (isLasting = false),
-    end: () => void (isOver = true),
-    strikeAt(step) {
+    /** Faults that last are over. */
+    endLasting: (): void => void (isLasting = false),
+    /** No fault strikes any more. */
+    end: (): void => void (isOver = true),
+    strikeAt(step: string): FaultStrike | undefined {
       const fault = isOver
         ? undefined
         : armed.find((one) => one.step === step || isLasting && one.lasts && struck.has(one.name) && one.at.test(step));

@@ -6,30 +6,22 @@ import type { Change, CommitResult, Entry, Storage } from '../contracts/storage.
 
 type ListOptions = Parameters<Storage['list']>[0];
 
-export interface StorageCheck {
-  /** Rules that it has broken, each once. */
-  readonly problems: ReadonlySet<string>;
-  get(key: Key, work: () => Promise<Entry | undefined>): Promise<Entry | undefined>;
-  list(options: ListOptions, work: () => Promise<Entry[]>): Promise<Entry[]>;
-  commit(changes: readonly Change[], work: () => Promise<CommitResult>): Promise<CommitResult>;
-  /** Checks that commits whose answer never came were written as a whole or not at all. Needs a storage that nothing uses now. */
-  checkUnknown(storage: Storage): Promise<void>;
-}
+export type StorageCheck = ReturnType<typeof createStorageCheck>;
 
-export function createStorageCheck(name: string, now: () => number): StorageCheck {
+export function createStorageCheck(name: string, now: () => number) {
   const problems = new Set<string>();
   const broken = (what: string | undefined): void => void (what === undefined || problems.add(`${name} ${what}`));
   const histories = createHistories(now);
   const unknown = new Set<UnknownCommit>();
   return {
     problems,
-    async get(key, work) {
+    async get(key: Key, work: () => Promise<Entry | undefined>): Promise<Entry | undefined> {
       const start = histories.tick();
       const entry = await work();
       broken(histories.readProblem(key, entry, { at: { start, end: histories.tick() }, method: 'get' }));
       return entry;
     },
-    async list(options, work) {
+    async list(options: ListOptions, work: () => Promise<Entry[]>): Promise<Entry[]> {
       const start = histories.tick();
       const entries = await work();
       const at = { start, end: histories.tick() };
@@ -37,7 +29,7 @@ export function createStorageCheck(name: string, now: () => number): StorageChec
       broken(listProblem(options, entries) ?? histories.missingProblem(options, entries, at));
       return entries;
     },
-    async commit(changes, work) {
+    async commit(changes: readonly Change[], work: () => Promise<CommitResult>): Promise<CommitResult> {
       const start = histories.tick();
       const attempt = { start, made: startChanges(histories, changes, { start, now: now() }) };
       unknown.add(attempt);
@@ -46,7 +38,8 @@ export function createStorageCheck(name: string, now: () => number): StorageChec
       broken(commitProblem(histories, { changes, attempt, result, now: now() }));
       return result;
     },
-    async checkUnknown(storage) {
+    /** Checks that commits whose answer never came were written as a whole or not at all. Needs a storage that nothing uses now. */
+    async checkUnknown(storage: Storage): Promise<void> {
       for (const attempt of unknown) broken(await partsWritten(attempt, { storage, now }));
       unknown.clear();
     },
@@ -111,22 +104,9 @@ function acknowledge(
   }
 }
 
-interface Histories {
-  /** Returns the number of the next start or end of an operation. */
-  tick(): number;
-  of(key: Key): KeyState[];
-  during(key: Key, at: Interval): readonly KeyState[];
-  /** Notes what a read has returned, and returns what is wrong with it. */
-  readProblem(
-    key: Key,
-    entry: Entry | undefined,
-    read: { readonly at: Interval; readonly method: string },
-  ): string | undefined;
-  /** Returns what is wrong when a listing leaves out an entry. */
-  missingProblem(options: ListOptions, entries: readonly Entry[], at: Interval): string | undefined;
-}
+type Histories = ReturnType<typeof createHistories>;
 
-function createHistories(now: () => number): Histories {
+function createHistories(now: () => number) {
   const histories = new Map<string, KeyState[]>();
   let ticks = 0;
   const of = (key: Key): KeyState[] => {
@@ -136,10 +116,16 @@ function createHistories(now: () => number): Histories {
     return known;
   };
   return {
-    tick: () => ++ticks,
+    /** Returns the number of the next start or end of an operation. */
+    tick: (): number => ++ticks,
     of,
-    during: (key, at) => statesDuring(of(key), at),
-    readProblem(key, entry, { at, method }) {
+    during: (key: Key, at: Interval): readonly KeyState[] => statesDuring(of(key), at),
+    /** Notes what a read has returned, and returns what is wrong with it. */
+    readProblem(
+      key: Key,
+      entry: Entry | undefined,
+      { at, method }: { readonly at: Interval; readonly method: string },
+    ): string | undefined {
       const states = of(key);
       const match = statesDuring(states, at).find((state) => matchesRead(state, entry, now()));
       if (match?.isAny) states[states.indexOf(match)] = readState(entry, at.start);
@@ -149,7 +135,8 @@ function createHistories(now: () => number): Histories {
       const what = !entry ? 'misses' : isOld ? 'returns an old value of' : 'returns a value that was not written to';
       return `${method} ${what} ${shownKey(key)}`;
     },
-    missingProblem(options, entries, at) {
+    /** Returns what is wrong when a listing leaves out an entry. */
+    missingProblem(options: ListOptions, entries: readonly Entry[], at: Interval): string | undefined {
       const listed = new Set(entries.map(({ key }) => keyText(key)));
       const isMissing = ([id, states]: readonly [string, readonly KeyState[]]): boolean =>
         !listed.has(id) && isWithin(id, options, entries) &&

@@ -126,11 +126,7 @@ function writePageToken(key: WalkKey, { epoch, snapshotId, root, next }: Walk): 
   return btoa(text).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 }
 
-/**
- * Reads a token.
- *
- * @throws PinnaceError `invalid_argument` for a token that is none, or belongs to a walk with other arguments.
- */
+/** Reads a token. @throws PinnaceError `invalid_argument` for a token that is none, or belongs to a walk with other arguments. */
 function readPageToken(key: WalkKey, token: string): Walk {
   const parsed = v.safeParse(TokenContent, decode(token));
   if (!parsed.success) throw refusedToken('it is not one that a page gave');

@@ -22,7 +22,6 @@ const maxChanges = 20;
 
 /**
  * Allows a call whose caller has read the current version, or in a tree with `conflictScope: "node"` that of its dependencies.
- *
  * @throws PinnaceError `conflict` with the latest version and what has changed since the token.
  */
 export function checkVersion(
@@ -83,14 +82,10 @@ function changesSince(
   const changes = entries.filter((entry) => !entry.isRetracted).flatMap((entry) => entry.changes);
   const touches = [
     ...(dependencies ? clashing(core, changes, dependencies) : changes).flatMap(touchesOf),
-    ...(isViewOpen(dependencies) ? viewTouchesSince(session, token) : []),
+    ...((dependencies?.some(({ kinds }) => kinds.includes('view')) ?? true) ? viewTouchesSince(session, token) : []),
   ];
   const latest = new Map(touches.toReversed().map(({ nodeId, kind }) => [`${kind} ${nodeId}`, { nodeId, kind }]));
   return [...latest.values()];
-}
-
-function isViewOpen(dependencies: readonly Dependency[] | undefined): boolean {
-  return dependencies?.some(({ kinds }) => kinds.includes('view')) ?? true;
 }
 
 function viewTouchesSince({ viewId, viewTouches }: Session, token: string): readonly Touch[] {

@@ -81,19 +81,13 @@ export class NodeStore {
   }
 }
 
-interface IdIndex {
-  find(nodeId: string): number;
-  /** Points the id to the slot; returns the slot that it pointed to before, or -1. `ids[slot]` must be the id already. */
-  set(nodeId: string, slot: number): number;
-  /** Removes the id, if it points to this slot. `ids[slot]` must still be the id. */
-  delete(nodeId: string, slot: number): void;
-}
+type IdIndex = ReturnType<typeof createIdIndex>;
 
 /** Creates an index of `ids`, an array by slot. The seed prevents callers from choosing ids that collide. */
 function createIdIndex(
   ids: readonly string[],
   { expected, seed }: { readonly expected: number; readonly seed: number },
-): IdIndex {
+) {
   // In the lower bits of an entry is slot + 1, in the others those of the hash; 0 is free.
   let table = new Int32Array(tableSize(expected));
   let used = 0;
@@ -127,14 +121,16 @@ function createIdIndex(
   }
 
   return {
-    find: (nodeId) => slotAt(placeOf(nodeId, hashOf(nodeId, seed))),
-    set(_nodeId, slot) {
+    find: (nodeId: string): number => slotAt(placeOf(nodeId, hashOf(nodeId, seed))),
+    /** Points the id to the slot; returns the slot that it pointed to before, or -1. `ids[slot]` must be the id already. */
+    set(_nodeId: string, slot: number): number {
       if (slot + 1 >= table.length || used * 3 >= table.length * 2) double();
       const before = put(slot);
       if (before < 0) used++;
       return before;
     },
-    delete(nodeId, slot) {
+    /** Removes the id, if it points to this slot. `ids[slot]` must still be the id. */
+    delete(nodeId: string, slot: number): void {
       const at = placeOf(nodeId, hashOf(nodeId, seed));
       if (slotAt(at) !== slot) return;
       used--;

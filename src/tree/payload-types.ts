@@ -217,7 +217,6 @@ export function isNodeId(nodeId: unknown): nodeId is string {
 
 /**
  * Checks ids, payload types and payloads, and returns the rows as the schemas make them. Their order is checked on insertion.
- *
  * @throws PinnaceError `invalid_argument` with up to 20 issues.
  */
 export function checkRows(types: TypeRegistry, rows: Iterable<TreeRow>): TreeRow[] {

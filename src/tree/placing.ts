@@ -138,7 +138,6 @@ export interface Detached {
 /**
  * Creates a detached subtree from rows. The first is its root, whatever its `parentId`; or, given the slot `under`, all its roots
  * name that as parent.
- *
  * @throws PinnaceError `invalid_argument` for rows that are no tree in pre-order or ids that are taken; nothing is left of them.
  */
 export function buildDetached(structure: Structure, rows: readonly TreeRow[], under = none): Detached {
@@ -245,7 +244,6 @@ export interface WantedPlace {
 
 /**
  * Returns the place below a parent.
- *
  * @throws PinnaceError `invalid_argument` when more than one is wanted, or a sibling is no child of the parent.
  */
 export function wantedPlace(

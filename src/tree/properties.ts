@@ -9,11 +9,7 @@ export type PropertyPath = readonly string[];
 const reservedNames = new Set(['__proto__', 'constructor', 'prototype']);
 const maxPathLength = 1024;
 
-/**
- * Reads a path.
- *
- * @throws PinnaceError `invalid_argument` for a path that is empty, too long, or leads to a prototype.
- */
+/** @throws PinnaceError `invalid_argument` for a path that is empty, too long, or leads to a prototype. */
 export function parsePath(path: string): PropertyPath {
   if (path.length > maxPathLength) {
     throw refusedPath(path.slice(0, 32), `it is longer than ${maxPathLength} characters`);
@@ -56,12 +52,7 @@ export interface PropertyFilter {
 }
 
 /** Picks the properties of payloads, and copies them, so an answer shares no data with the tree. */
-export interface Projection {
-  /** Texts of more than `textBytes` are cut, and say so. */
-  pick(payload: Payload, options?: { readonly textBytes: number }): Payload;
-  /** Whether a field of the node itself is shown. */
-  shows(field: string): boolean;
-}
+export type Projection = ReturnType<typeof createProjection>;
 
 /** A text that was cut. */
 interface Truncated {
@@ -75,12 +66,8 @@ interface Trie {
   readonly below: Map<string, Trie>;
 }
 
-/**
- * Compiles the lists.
- *
- * @throws PinnaceError `invalid_argument` for a path that cannot be one.
- */
-export function createProjection({ includedProperties, excludedProperties }: PropertyFilter): Projection {
+/** @throws PinnaceError `invalid_argument` for a path that cannot be one. */
+export function createProjection({ includedProperties, excludedProperties }: PropertyFilter) {
   const included = includedProperties.length > 0
     ? trieOf(includedProperties.filter((path) => !isField(path)))
     : undefined;
@@ -88,11 +75,13 @@ export function createProjection({ includedProperties, excludedProperties }: Pro
   const hidden = new Set(excludedProperties.filter(isField).map((path) => path.slice(1)));
   hidden.delete('nodeId');
   return {
-    pick(payload, { textBytes } = { textBytes: Infinity }) {
+    /** Texts of more than `textBytes` are cut, and say so. */
+    pick(payload: Payload, { textBytes }: { readonly textBytes: number } = { textBytes: Infinity }): Payload {
       const picked = pick(payload, { included, excluded, textBytes, depth: 0 });
       return (picked ?? {}) as Payload; // safe: an object returns an object or nothing
     },
-    shows: (field) => !hidden.has(field),
+    /** Whether a field of the node itself is shown. */
+    shows: (field: string): boolean => !hidden.has(field),
   };
 }
 
@@ -217,7 +206,7 @@ function holderOf(root: Record<string, unknown>, path: PropertyPath, propertyNam
     holder = next as Record<string, unknown>; // safe: it is an object
   }
   const name = path.at(-1)!; // safe: a path has a name
-  if (Array.isArray(holder) && !isIndex(holder, name)) {
+  if (Array.isArray(holder) && !(/^\d{1,9}$/.test(name) && Number(name) <= holder.length)) {
     throw refusedEdit(propertyName, `"${name}" is no index`, 'not_an_index');
   }
   return { holder, name };
@@ -226,10 +215,6 @@ function holderOf(root: Record<string, unknown>, path: PropertyPath, propertyNam
 function setOwn(holder: Record<string, unknown>, name: string, value: unknown, propertyName: string): void {
   if (Array.isArray(holder)) throw refusedEdit(propertyName, `"${name}" is no index`, 'not_an_index');
   holder[name] = value;
-}
-
-function isIndex(list: readonly unknown[], name: string): boolean {
-  return /^\d{1,9}$/.test(name) && Number(name) <= list.length;
 }
 
 function refusedEdit(propertyName: string, why: string, reason: string): PinnaceError {
@@ -246,7 +231,6 @@ type Step = { readonly text: string } | { readonly value: unknown; readonly dept
 
 /**
  * Returns the canonical text. What JSON has no word for is left out, as `JSON.stringify` does.
- *
  * @throws PinnaceError `invalid_argument` for data that is nested too deep (a cycle is) or too large.
  */
 export function canonicalJson(data: unknown): string {

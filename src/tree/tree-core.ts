@@ -135,7 +135,6 @@ export interface TreeStore {
 
 /**
  * Applies the operations in order. Each sees what the ones before it did.
- *
  * @throws PinnaceError what the first operation that fails throws; the tree is then as before.
  */
 export function mutate(core: Core, ops: Iterable<InverseOp>, origin?: Origin): Mutation {

@@ -83,7 +83,7 @@ function matching(reader: Reader, { matchers, byText }: Plan, { number, from, to
     const subject = { id: reader.id(slot), type: reader.typeName(record), payload: record.payload };
     return which.every((matcher) => matcher.matches(subject));
   };
-  if (!byText) return range(from, to).filter((index) => matches(index, matchers));
+  if (!byText) return Array.from({ length: to - from }, (_, i) => from + i).filter((index) => matches(index, matchers));
   const block = byText.textOf(reader, number);
   const found = candidates(block, byText.needle);
   if (found.length === 0) return found;
@@ -91,10 +91,6 @@ function matching(reader: Reader, { matchers, byText }: Plan, { number, from, to
   const isDecided = byText.isAlone && block.lists.length === 0;
   // Where there are lists, a candidate may be one that no text has decided.
   return isDecided ? inPart : inPart.filter((index) => matches(index, matchers));
-}
-
-function range(from: number, to: number): number[] {
-  return Array.from({ length: to - from }, (_, i) => from + i);
 }
 
 /** One condition. `$id` and `$type` are the node's id and payload type. */

@@ -50,7 +50,6 @@ const overlap = 10;
 
 /**
  * Reads and indexes a repository, in turns.
- *
  * @throws PinnaceError `budget_exceeded` when it is larger than the limits, `cancelled` with the signal.
  */
 export async function indexTree(tree: OpenTree, limits: CodeLimits, signal: AbortSignal): Promise<CodeIndex> {
@@ -148,20 +147,16 @@ function tooLarge({ files, bytes }: CodeLimits): PinnaceError {
   );
 }
 
-export interface Trigrams {
-  /** Takes the files in the order of their numbers. */
-  add(file: number, text: string, turns: Turns): Promise<void>;
-  /** The files that may hold the text, whatever the case of its letters; `undefined` where it is too short. */
-  filesWith(text: string): readonly number[] | undefined;
-}
+export type Trigrams = ReturnType<typeof createTrigrams>;
 
 /** Number of hash slots. Other trigrams may share a slot; reading the file tells them apart. */
 const places = 1 << 20;
 
-export function createTrigrams(): Trigrams {
+export function createTrigrams() {
   const postings = new Map<number, number[]>();
   return {
-    async add(file, text, turns) {
+    /** Takes the files in the order of their numbers. */
+    async add(file: number, text: string, turns: Turns): Promise<void> {
       const small = text.toLowerCase();
       for (let at = 0; at + 3 <= small.length; at++) {
         if (at % 16_384 === 0) await turns.next();
@@ -171,7 +166,8 @@ export function createTrigrams(): Trigrams {
         else if (files.at(-1) !== file) files.push(file);
       }
     },
-    filesWith(text) {
+    /** The files that may hold the text, whatever the case of its letters; `undefined` where it is too short. */
+    filesWith(text: string): readonly number[] | undefined {
       const small = text.toLowerCase();
       if (small.length < 3) return undefined;
       const lists = Array.from({ length: small.length - 2 }, (_, at) => postings.get(placeOf(small, at)) ?? []);

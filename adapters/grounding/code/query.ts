@@ -15,11 +15,7 @@ export interface CodeQuery {
 
 const part = /(sym|path|lang):("[^"]*"|\S+)|"([^"]+)"|(?:^|\s)\/((?:\\.|[^/\\])+)\/(i?)(?=\s|$)|(\S+)/g;
 
-/**
- * Returns the parts.
- *
- * @throws PinnaceError `invalid_argument` for a question of more than 1,000 characters.
- */
+/** @throws PinnaceError `invalid_argument` for a question of more than 1,000 characters. */
 export function parseCodeQuery(text: string): CodeQuery {
   if (text.length > 1_000) {
     throw new PinnaceError('invalid_argument', 'Cannot search the code: the query is longer than 1,000', {

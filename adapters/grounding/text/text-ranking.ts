@@ -191,7 +191,6 @@ const bestPerWord = saturation + 1;
 
 /**
  * The two probabilities of a text: that it answers the query, and that anything here answers it, judged by this text.
- *
  * Both are logistic regressions, fitted to the judged development questions, with the thesaurus and without (see docs/grounding.md). The
  * features are shares, so that they mean the same in every collection, and an item that says nothing of the query changes none of them by much.
  */

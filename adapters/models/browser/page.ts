@@ -1,7 +1,7 @@
 /** The page's side of the browser's own model: only windows have the Prompt API, and runtimes work in workers. */
 
 import { checkNames, optional } from '../../../src/base/check-options.ts';
-import { type ErrorData, toData } from '../../../src/base/errors.ts';
+import { toData } from '../../../src/base/errors.ts';
 import { noBrowserModel, toBrowserModelError } from './failures.ts';
 import { generate } from './generate.ts';
 import { type BrowserModelAvailability, type PromptApi, promptApi, type PromptSessionOptions } from './prompt-api.ts';
@@ -83,7 +83,7 @@ export function serveBrowserModel(port: MessagePort, options: BrowserModelOption
       const emit = (piece: Extract<ToWorker, { type: 'piece' }>['piece']): void => post({ type: 'piece', id, piece });
       post({ type: 'done', id, tokens: await generate(request, { sessions, signal: abort.signal, emit }) });
     } catch (error) {
-      post({ type: 'failed', id, error: dataOf(error) });
+      post({ type: 'failed', id, error: toData(toBrowserModelError(error)) });
     } finally {
       running.delete(id);
     }
@@ -101,10 +101,6 @@ export function serveBrowserModel(port: MessagePort, options: BrowserModelOption
   port.addEventListener('close', end);
   port.start();
   return end;
-}
-
-function dataOf(error: unknown): ErrorData {
-  return toData(toBrowserModelError(error));
 }
 
 function sessionOptions({ languages = ['en'] }: BrowserModelOptions): PromptSessionOptions {

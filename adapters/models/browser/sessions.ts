@@ -23,7 +23,8 @@ export function createSessions(api: PromptApi, options: PromptSessionOptions): S
   return {
     async take(messages, signal) {
       const keys = messages.map(keyOf);
-      const [best] = kept.filter(({ read }) => isStart(read, keys)).toSorted((a, b) => b.read.length - a.read.length);
+      const [best] = kept.filter(({ read }) => read.length < keys.length && read.every((key, i) => key === keys[i]))
+        .toSorted((a, b) => b.read.length - a.read.length);
       if (best) {
         kept = kept.filter((one) => one !== best);
         return { session: best.session, rest: messages.slice(best.read.length), isContinued: true };
@@ -46,8 +47,4 @@ export function createSessions(api: PromptApi, options: PromptSessionOptions): S
 
 function keyOf({ role, content }: PromptMessage): string {
   return `${role} ${content}`;
-}
-
-function isStart(read: readonly string[], keys: readonly string[]): boolean {
-  return read.length < keys.length && read.every((key, i) => key === keys[i]);
 }

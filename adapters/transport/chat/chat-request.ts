@@ -10,7 +10,6 @@ const fields = ['agentId', 'runtimeId', 'context', 'limits', 'budget', 'output',
 
 /**
  * Returns the request for a run. With `body.store` the server stores the chat: only the last message is sent. `body` names the agent and sets other fields of the run; the runtime parses them.
- *
  * @throws PinnaceError `invalid_argument` without an agent.
  */
 export function chatRequest(
@@ -37,7 +36,6 @@ export type Decide = (runId: string, approvalId: string, decision: Decision) => 
 /**
  * Decides on the calls of the last message that `addToolApprovalResponse` has answered. A call that was decided on before stays as it
  * was decided. A message without `data-run` parts does not say which run asked: its sender has called `decide`, or the call is refused.
- *
  * @throws PinnaceError What `decide` throws.
  */
 export async function decideAnswered(messages: readonly UIMessage[], decide: Decide): Promise<void> {

@@ -121,11 +121,7 @@ interface Credential extends SessionCredential {
   readonly expiresAt: number;
 }
 
-export interface Credentials {
-  current(nowSeconds: number): Promise<Credential>;
-  /** Makes the next call of `current` fetch a fresh certificate, where the source is a function. */
-  renew(): void;
-}
+export type Credentials = ReturnType<typeof createCredentials>;
 
 interface CredentialOptions {
   readonly certificate: CertificateSource;
@@ -134,7 +130,7 @@ interface CredentialOptions {
 }
 
 /** Holds one credential and fetches the next at two thirds of its lifetime, once for all callers that wait. */
-function createCredentials({ certificate, key }: CredentialOptions): Credentials {
+function createCredentials({ certificate, key }: CredentialOptions) {
   let known: Credential | undefined;
   let stale = false;
   let renewing: Promise<Credential> | undefined;
@@ -146,7 +142,7 @@ function createCredentials({ certificate, key }: CredentialOptions): Credentials
   }
 
   return {
-    async current(nowSeconds) {
+    async current(nowSeconds: number): Promise<Credential> {
       const last = stale ? undefined : known;
       if (last !== undefined && (typeof certificate === 'string' || nowSeconds < last.renewAt)) return last;
       try {
@@ -156,7 +152,8 @@ function createCredentials({ certificate, key }: CredentialOptions): Credentials
         throw error;
       }
     },
-    renew() {
+    /** Makes the next call of `current` fetch a fresh certificate, where the source is a function. */
+    renew(): void {
       stale = true;
     },
   };

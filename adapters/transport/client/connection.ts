@@ -119,7 +119,6 @@ function openStream(
 
 /**
  * Reads the address of an endpoint. A client does so at its first request, because a server may render the module of a page.
- *
  * @throws PinnaceError `invalid_argument` for one that is not absolute outside of pages.
  */
 export function readBase(url: string | URL): URL {

@@ -115,11 +115,7 @@ function stepTo(id: string, cursor: Cursor): number {
   return seq - cursor.seq;
 }
 
-/**
- * Reads an event id, `<runId>:<seq>`.
- *
- * @throws PinnaceError `internal` for any other text.
- */
+/** Reads an event id, `<runId>:<seq>`. @throws PinnaceError `internal` for any other text. */
 export function parseEventId(id: string): { readonly runId: string; readonly seq: number } {
   const [, runId, seq] = /^(.+):(\d{1,15})$/.exec(id) ?? [];
   if (runId === undefined) throw unexpected('an event has an id of another form');
@@ -155,7 +151,6 @@ const maxEventLength = 1_064_960;
 /**
  * Yields the events of a body until it ends. A connection that breaks, falls silent or is aborted ends as well: only the reader
  * knows from the events whether more was to come. An unfinished event is never yielded.
- *
  * @throws PinnaceError `internal` for an event without end.
  */
 export async function* readEvents(

@@ -76,10 +76,6 @@ export function declare<M extends MiddlewareHandler>(operation: Operation | Sign
   return middleware;
 }
 
-function operationOf(handler: object): Operation | SignedOperation | undefined {
-  return operations.get(handler);
-}
-
 export function open(operation: Operation): MiddlewareHandler {
   return declare(operation, async (_, next) => await next());
 }
@@ -127,7 +123,7 @@ export function describeApp(
   const schemas: Components = {};
   const paths: Record<string, Record<string, Json>> = {};
   for (const { path, method, handler } of routes) {
-    const operation = operationOf(handler);
+    const operation = operations.get(handler);
     if (operation) {
       const template = path.replaceAll(/:(\w+)/g, '{$1}');
       (paths[template] ??= {})[method.toLowerCase()] = describeOperation(operation, template, schemas);

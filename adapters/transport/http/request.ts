@@ -20,7 +20,6 @@ interface JsonBody {
 
 /**
  * Reads the body. Texts that were cut within a character are repaired, unless `parseText` refuses them.
- *
  * @throws PinnaceError with status 400, 413 or 415 unless it is JSON in UTF-8 within the limit of its route.
  */
 export async function readJson(

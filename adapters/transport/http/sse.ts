@@ -13,11 +13,7 @@ export const sseHeaders: Readonly<Record<string, string>> = {
 /** The header by which clients of the AI SDK know their stream. */
 export const uiStreamHeaders: Readonly<Record<string, string>> = { 'x-vercel-ai-ui-message-stream': 'v1' };
 
-export interface SseDialect {
-  /** The frames of one event, whose text is a chunk as JSON. */
-  readonly frames: (event: { readonly seq: number; readonly text: string }) => string;
-  readonly end: () => string;
-}
+export type SseDialect = ReturnType<typeof uiDialect>;
 
 interface SseOptions {
   /** Chunks as JSON texts that follow the first event, without ids: what earlier runs have added to the message. */
@@ -50,16 +46,17 @@ export function encodeSse(cursor: RunCursor, options: SseOptions): ReadableStrea
 }
 
 /** The stream of the AI SDK. */
-function uiDialect({ runId, earlier: given = [] }: SseOptions): SseDialect {
+function uiDialect({ runId, earlier: given = [] }: SseOptions) {
   let earlier = given;
   return {
-    frames({ seq, text }) {
+    /** The frames of one event, whose text is a chunk as JSON. */
+    frames({ seq, text }: { readonly seq: number; readonly text: string }): string {
       let frames = `id: ${runId}:${seq}\ndata: ${text}\n\n`;
       for (const before of earlier) frames += `data: ${before}\n\n`; // after the first event, which starts the message
       earlier = [];
       return frames;
     },
-    end: () => 'data: [DONE]\n\n',
+    end: (): string => 'data: [DONE]\n\n',
   };
 }
 

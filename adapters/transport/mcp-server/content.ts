@@ -62,11 +62,7 @@ type WireContent =
   | { readonly uri: string; readonly mimeType?: string; readonly text: string }
   | { readonly uri: string; readonly mimeType?: string; readonly blob: string };
 
-/**
- * Reads a resource.
- *
- * @throws RpcError -32602 with the URI for one that is malformed, unknown, or not the caller's.
- */
+/** @throws RpcError -32602 with the URI for one that is malformed, unknown, or not the caller's. */
 export async function readResource(
   providers: readonly McpResources[],
   uri: string,
@@ -235,7 +231,6 @@ interface Completed {
 
 /**
  * Returns values; none where nothing completes the argument.
- *
  * @throws RpcError -32602 for an unknown prompt, template or argument, and a value that is too long.
  */
 export async function complete(

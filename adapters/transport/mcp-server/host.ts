@@ -223,7 +223,6 @@ interface Place {
 
 /**
  * Returns the page of a listing, one part after the other.
- *
  * @throws PinnaceError `invalid_argument` for a cursor that no page of this caller gave.
  */
 export async function pageOf<Item>(
@@ -272,7 +271,6 @@ const longestTemplate = 2048;
 
 /**
  * Compiles a template. Takes linear time, whatever the URI.
- *
  * @throws PinnaceError `invalid_argument` for operators, variables next to each other, and a name that is used twice.
  */
 export function compileTemplate(uriTemplate: string): MatchTemplate {

@@ -184,7 +184,6 @@ const secretName =
 
 /**
  * Returns the question in the form of MCP.
- *
  * @throws PinnaceError `invalid_argument`: `secret_in_form` for a form that asks for a secret, `question_invalid` for another that
  * no client can show.
  */

@@ -12,7 +12,6 @@ import { trusted } from '../../../src/permission/label.ts';
 import { outputLabel } from '../../../src/permission/run-facts.ts';
 import {
   discoveryToolNames,
-  type DiscoveryTools,
   discoveryTools,
   toolCallDescription,
   toolCallFields,
@@ -24,7 +23,7 @@ import { parseTraceparent } from '../../../src/events/trace-ids.ts';
 import type { AgentTools } from '../../../src/runtime/agent-tools.ts';
 import { type ContentBlock, readContent } from '../../../src/tools/content.ts';
 import { toolsOf } from '../../../src/tools/implement.ts';
-import type { LogLevel, Progress, Tool, ToolOutcome } from '../../../src/tools/tool.ts';
+import type { LogLevel, Progress, Tool } from '../../../src/tools/tool.ts';
 import type { McpHost } from './host.ts';
 import type { Asking } from './questions.ts';
 
@@ -36,12 +35,7 @@ export interface Catalogue {
   readonly index: ToolIndex;
 }
 
-export interface Toolbox {
-  readonly discovery: DiscoveryTools;
-  /** Returns one of the four or an active tool; `undefined` for any other. Call `discovery.restore` first. */
-  find(name: string): Tool | undefined;
-  active(): readonly Tool[];
-}
+export type Toolbox = ReturnType<typeof openToolbox>;
 
 const mostLoaded = 128;
 
@@ -87,7 +81,7 @@ export function openToolbox(
     readonly handle?: string | undefined;
     readonly active?: Set<string>;
   },
-): Toolbox {
+) {
   for (const { definition } of listed) active.add(definition.name);
   const discovery = discoveryTools(index, {
     active,
@@ -101,8 +95,9 @@ export function openToolbox(
   const four = new Map(discovery.tools.map((tool) => [tool.definition.name, tool]));
   return {
     discovery,
-    find: (name) => four.get(name) ?? (active.has(name) ? byName.get(name) : undefined),
-    active: () => discovery.activeNames().flatMap((name) => byName.get(name) ?? []),
+    /** Returns one of the four or an active tool; `undefined` for any other. Call `discovery.restore` first. */
+    find: (name: string): Tool | undefined => four.get(name) ?? (active.has(name) ? byName.get(name) : undefined),
+    active: (): readonly Tool[] => discovery.activeNames().flatMap((name) => byName.get(name) ?? []),
   };
 }
 
@@ -203,7 +198,6 @@ interface RequestedCall {
 
 /**
  * Calls a discovery tool or an active tool, and returns the result.
- *
  * @throws Error with `code` -32602 and `data` for an unknown name, -32021 for a tool that needs a capability of the client.
  */
 export async function callActive(
@@ -255,7 +249,7 @@ async function callTool(
     const message = await describe?.({ tool, input, error: outcome.error });
     if (message !== undefined) asking.askApproval(message);
   }
-  return toCallResult(outcome, tool.definition);
+  return outcome.ok ? toOutput(outcome.output, tool.definition) : toErrorResult(outcome.error);
 }
 
 /** Returns the tool with a client that it can ask. A question ends the execution as a success: it is no failure of the tool. */
@@ -285,7 +279,6 @@ const missingClientCapability = -32021;
 /**
  * Checks that the client has the capabilities in `config.clientCapabilities` of the tool's definition. Where the protocol has no
  * capabilities, `declared` is `undefined` and the tool is called.
- *
  * @throws Error with `code` -32021 (protocol 2026-07-28) and the missing capabilities as `data`.
  */
 function requireCapabilities(
@@ -311,10 +304,6 @@ export interface CallResult {
   readonly _meta?: Record<string, unknown>;
 }
 
-function toCallResult(outcome: ToolOutcome, definition: ToolDefinition): CallResult {
-  return outcome.ok ? toOutput(outcome.output, definition) : toErrorResult(outcome.error);
-}
-
 /** Returns the result for a call that failed: the message for models, the code for programs. */
 function toErrorResult({ code, message, retryable, retryAfterMs, details }: ErrorData): CallResult {
   const error = {
@@ -331,7 +320,8 @@ function toOutput(output: unknown, definition: ToolDefinition): CallResult {
   const rich = foreign.has(type) ? undefined : readContent(output);
   const remote = type === 'mcp' && isRecord(output) ? output : undefined;
   const data = rich ? rich.data : remote ? remote['data'] : output;
-  const content: ContentBlock[] = rich?.mcpContent ?? [{ type: 'text', text: textOf(output) }];
+  const content: ContentBlock[] = rich?.mcpContent ??
+    [{ type: 'text', text: typeof output === 'string' ? output : JSON.stringify(output) ?? 'null' }];
   return {
     content,
     ...(isOfObject(outputSchema) && isRecord(data) && { structuredContent: data }),
@@ -350,10 +340,6 @@ function ifcOf(definition: ToolDefinition): Pick<CallResult, '_meta'> {
 
 /** Tools whose output comes from elsewhere: it is never read as MCP content blocks. */
 const foreign: ReadonlySet<ToolDefinition['type']> = new Set(['http', 'mcp', 'code']);
-
-function textOf(output: unknown): string {
-  return typeof output === 'string' ? output : JSON.stringify(output) ?? 'null';
-}
 
 const invalidParams = -32602;
 

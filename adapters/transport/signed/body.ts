@@ -40,7 +40,6 @@ export function limitBody(request: Request, maxBytes: number): void {
 /**
  * Returns the whole body of a request; empty without one. Every call for the same `Request` returns the same bytes. An endpoint's own
  * request has no other reader. Any other is received from a clone, so that its server can still read it.
- *
  * @throws PinnaceError `body_too_large` as soon as more than `maxBytes` have arrived, `body_timeout` when they arrive too slowly,
  * `body_in_pieces` when they arrive in too many pieces, `rate_limited` or `overloaded` from the intake, `invalid_argument` when the
  * body breaks off.

@@ -24,7 +24,6 @@ interface Caller {
 /**
  * Returns the owner of what a request creates, and who speaks for it: without the header, those of the credentials. A caller that names
  * another is the actor, unless its credentials name one.
- *
  * @throws PinnaceError `invalid_argument` (reason `invalid_subject`) for a header that is no name, and `forbidden` (reason
  * `not_delegated`) for a subject that the credentials do not allow.
  */
@@ -117,8 +116,6 @@ export const idempotencyKeyLength = { min: 16, max: 255 } as const;
 const longestHeader = 2 * idempotencyKeyLength.max + 2;
 
 /**
- * Returns the key without its quotes.
- *
  * @throws PinnaceError with status 400: `idempotency_key_missing`, or `idempotency_key_malformed` for anything other than one
  * string of 16 to 255 characters without parameters.
  */

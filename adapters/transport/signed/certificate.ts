@@ -61,7 +61,6 @@ const requiredClaims = ['iss', 'sub', 'aud', 'iat', 'nbf', 'exp', 'jti', 'cnf', 
 /**
  * Parses a certificate and checks everything that never changes: signature, type, claims, lifetime, key. {@link requireCurrent}
  * checks whether it is valid now.
- *
  * @throws PinnaceError `certificate_malformed`, `certificate_untrusted`, `certificate_expired` or `certificate_invalid`.
  */
 async function readCertificate(token: string, options: CertificateOptions): Promise<Certificate> {
@@ -95,7 +94,6 @@ async function readCertificate(token: string, options: CertificateOptions): Prom
 /**
  * Checks what may have changed since the certificate was parsed: the time, and whether its root key is still trusted, also for
  * the deployment where the certificate speaks for it.
- *
  * @throws PinnaceError `certificate_expired`, `certificate_invalid` before its time, or `certificate_untrusted`.
  */
 function requireCurrent(certificate: Certificate, { findRoot, nowSeconds }: CertificateOptions): void {

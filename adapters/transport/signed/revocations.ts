@@ -60,16 +60,11 @@ export function createRevocations(options: RevocationOptions): Revocations {
 
 const defaultMaxAgeMs = 5000;
 
-interface Copy {
-  current(): Promise<Denylist>;
-  renew(): Promise<Denylist>;
-}
-
 function createCopy(
   { storage, now, maxAgeMs = defaultMaxAgeMs, onRead }: RevocationOptions & {
     readonly onRead: (list: Denylist) => void;
   },
-): Copy {
+) {
   let last: { readonly list: Denylist; readonly readAt: number; readonly turn: number } | undefined;
   let turns = 0;
   let reading: Promise<Denylist> | undefined;
@@ -85,7 +80,7 @@ function createCopy(
 
   return {
     renew,
-    async current() {
+    async current(): Promise<Denylist> {
       const ageMs = last === undefined ? Infinity : now() - last.readAt;
       // Half its time before it is too old, so that with steady traffic no request waits for it.
       if (ageMs >= maxAgeMs / 2) reading ??= renew().finally(() => reading = undefined);
@@ -101,13 +96,7 @@ interface Watcher {
   readonly listener: () => void;
 }
 
-interface Watchers {
-  add(watcher: Watcher, check: () => void): () => void;
-  /** Calls the listeners whose session is on the list. */
-  notify(list: Denylist): void;
-}
-
-function createWatchers({ maxAgeMs = defaultMaxAgeMs, every = repeat }: RevocationOptions): Watchers {
+function createWatchers({ maxAgeMs = defaultMaxAgeMs, every = repeat }: RevocationOptions) {
   const watchers = new Set<Watcher>();
   let stop: (() => void) | undefined;
   function remove(watcher: Watcher): void {
@@ -116,12 +105,13 @@ function createWatchers({ maxAgeMs = defaultMaxAgeMs, every = repeat }: Revocati
     stop = undefined;
   }
   return {
-    add(watcher, check) {
+    add(watcher: Watcher, check: () => void): () => void {
       watchers.add(watcher);
       stop ??= every(Math.max(maxAgeMs, 1000), check);
       return () => remove(watcher);
     },
-    notify(list) {
+    /** Calls the listeners whose session is on the list. */
+    notify(list: Denylist): void {
       for (const watcher of [...watchers].filter(({ session }) => list.has(session))) {
         remove(watcher);
         watcher.listener();
@@ -263,7 +253,7 @@ export function createNonceStore({ storage }: { readonly storage: Storage }): No
       commit: () =>
         used ??= commitUse(grouped, change).catch((error: unknown) => {
           used = undefined;
-          if (!isReplay(error)) known.delete(id); // the same request may be sent again
+          if (!(error instanceof PinnaceError && error.code === 'signature_replayed')) known.delete(id); // the same request may be sent again
           throw error;
         }),
       committed: () => void (used = Promise.resolve()),
@@ -285,10 +275,6 @@ async function commitUse(storage: Storage, change: NonceUse['change']): Promise<
     throw refusal(isFull(error) ? 'replay_store_full' : 'overloaded', { cause: error });
   });
   if (!result.ok) throw refusal('signature_replayed');
-}
-
-function isReplay(error: unknown): boolean {
-  return error instanceof PinnaceError && error.code === 'signature_replayed';
 }
 
 function isFull(error: unknown): boolean {

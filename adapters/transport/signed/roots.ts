@@ -41,8 +41,6 @@ export interface Root {
 export type FindRoot = (kid: string) => Root | undefined;
 
 /**
- * Creates the look-up of root keys.
- *
  * @throws PinnaceError `invalid_argument` for a key that is not a public Ed25519 key with a `kid`, a repeated `kid`, or an issuer with
  * both `tenants` and `deployment`.
  */

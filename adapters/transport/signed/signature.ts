@@ -61,7 +61,6 @@ export async function signRequest(
 
 /**
  * Checks that there is a signature within the size limit, before anything is computed.
- *
  * @throws PinnaceError `signature_missing` or `signature_malformed`.
  */
 export function requireSignature({ headers }: Request): void {
@@ -80,7 +79,6 @@ interface VerificationOptions {
 
 /**
  * Verifies the signature of a request and returns its nonce, which is not yet checked to be unused.
- *
  * @throws PinnaceError with the code of what is wrong.
  */
 export async function verifyRequest(
@@ -179,7 +177,6 @@ export async function createContentDigest(body: Uint8Array<ArrayBuffer>): Promis
 
 /**
  * Checks the header against the body: every known digest must match, and there must be one.
- *
  * @throws PinnaceError `digest_missing` without a known digest, `digest_mismatch` when one differs.
  */
 export async function verifyContentDigest(header: string | null, body: Uint8Array<ArrayBuffer>): Promise<void> {

@@ -49,7 +49,6 @@ const readers: readonly (readonly [types: readonly string[], endings: readonly s
 
 /**
  * Returns the reader of a file by its name, or by its media type where the name says nothing.
- *
  * @throws PinnaceError `invalid_argument` for other files.
  */
 export function readerOf(name: string, type?: string): Read {

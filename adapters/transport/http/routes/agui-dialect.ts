@@ -30,7 +30,6 @@ interface Answer {
 
 /**
  * Stores the decisions in `resume`. Those that were stored before stay as they are.
- *
  * @throws PinnaceError `invalid_argument` for an answer that is none, and what `decide` throws.
  */
 export async function decideResumed({ resume = [] }: AguiInput, decide: Decide): Promise<void> {
@@ -47,7 +46,6 @@ export async function decideResumed({ resume = [] }: AguiInput, decide: Decide):
 /**
  * Returns the request. The endpoint stores the chat: of the messages only the last one counts, which must be of a person, unless
  * the run goes on after an interrupt.
- *
  * @throws PinnaceError `invalid_argument` when there is nothing to answer.
  */
 export function aguiRequest(agentId: string, input: AguiInput): Readonly<Record<string, unknown>> {
@@ -115,12 +113,9 @@ function refused(reason: string, why: string): PinnaceError {
   return new PinnaceError('invalid_argument', `Cannot run the agent: ${why}`, { details: { reason } });
 }
 
-export interface AguiEvents {
-  readonly next: (chunk: UIMessageChunk) => readonly AguiEvent[];
-  readonly end: () => readonly AguiEvent[];
-}
+export type AguiEvents = ReturnType<typeof createAguiEvents>;
 
-export function createAguiEvents(run: AguiRun): AguiEvents {
+export function createAguiEvents(run: AguiRun) {
   const { threadId, runId } = run;
   const outcome = createAguiOutcome(run);
   const texts = createSpans('TEXT_MESSAGE', 'assistant');
@@ -168,8 +163,8 @@ export function createAguiEvents(run: AguiRun): AguiEvents {
     }
   };
   return {
-    next: (chunk) => [...start(), ...ofChunk(chunk)],
-    end: () => [...start(), ...endStep(), outcome.end()],
+    next: (chunk: UIMessageChunk): readonly AguiEvent[] => [...start(), ...ofChunk(chunk)],
+    end: (): readonly AguiEvent[] => [...start(), ...endStep(), outcome.end()],
   };
 }
 

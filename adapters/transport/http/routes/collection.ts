@@ -17,7 +17,6 @@ import {
   type Json,
   json,
   named,
-  type Operations,
   pageOf,
   type Parameter,
   type Shape,
@@ -36,7 +35,7 @@ export function collectionRoutes<Kind extends RecordKind>(
   collection: Collection<Kind>,
 ): void {
   const base = `/v1/${collectionNames[kind]}` as const;
-  const serve = endpoint.serve(collectionOperations(kind));
+  const serve = endpoint.serve({ ...readOperations(kind), ...writeOperations(kind) });
   serve(`GET ${base}`, async (c) => {
     const access = accessOf(c);
     const { items, ...page } = await collection.list(listQueryOf(c), access);
@@ -95,10 +94,6 @@ async function bodyOf<Kind extends RecordKind>(
   // A client may send back what a view adds.
   const { shared: _, readOnly: __, ...record } = parse(Body, data, { what: `the ${kindNames[kind]}` });
   return record as Registration<Kind>; // the registry parses the rest
-}
-
-function collectionOperations(kind: RecordKind): Operations {
-  return { ...readOperations(kind), ...writeOperations(kind) };
 }
 
 type Rows = Readonly<Record<string, SignedOperation>>;

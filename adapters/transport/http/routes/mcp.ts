@@ -188,7 +188,6 @@ const load = /* @__PURE__ */ loadOnce(() => import('../../jwt-authenticator.ts')
 /**
  * Returns the authenticator of `/mcp`: a bearer token that is a JWT must be one of the authorization server; everything else is left to
  * the endpoint's own authenticator.
- *
  * @throws PinnaceError `invalid_argument` (`invalid_mcp_auth`) for an issuer or a resource that is no https URL.
  */
 export function withAccessTokens(
