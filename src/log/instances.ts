@@ -126,9 +126,9 @@ export class Instances {
 
   #culprit(): string | undefined {
     const { owned } = this.#options;
-    if (this.#suspect !== undefined || owned.size > 1) return this.#suspect;
-    const all = new Set([...owned.keys(), ...this.#joined]);
-    return all.size === 1 ? [...all][0] : undefined;
+    if (this.#suspect !== undefined || owned.size > 1 || this.#joined.size > 1) return this.#suspect;
+    const [one, other] = [...owned.keys(), ...this.#joined]; // two at most
+    return other === undefined || other === one ? one : undefined;
   }
 
   /** Somebody waits for what this instance owns: if it is dead, that is found out soon. */
