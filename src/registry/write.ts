@@ -161,12 +161,20 @@ export async function setRecord<Kind extends RecordKind>(
   return await draft.put(kind, owned, action);
 }
 
+function unknownKind(kind: string): PinnaceError {
+  const message = `Cannot write the record: no kind is ${JSON.stringify(kind)}; the kinds are ${
+    Object.keys(readRecord).join(', ')
+  }`;
+  return new PinnaceError('invalid_argument', message, { details: { reason: 'wrong_argument', field: 'kind' } });
+}
+
 /** Sets a record as it is, in a commit of its own. */
 export async function putRecord<Kind extends RecordKind>(
   { write, ...options }: ScanOptions & { readonly write: Write },
   kind: Kind,
   { record, ifRevision, ...given }: PutOptions & { readonly record: CatalogInputs[Kind] },
 ): Promise<CatalogRecords[Kind]> {
+  if (!Object.hasOwn(readRecord, kind)) throw unknownKind(kind);
   const read = unbound(readRecord[kind](record, `the ${kindNames[kind]}`));
   const tenant = given.principal ? given.tenant : given.tenant ?? read.tenant; // the code that composes writes for anyone
   return await write({ ...given, tenant, action: 'update', kind, id: read.id }, async (draft) => {

@@ -84,6 +84,9 @@ export async function ingest(
 ): Promise<IngestReport> {
   checkNames('ingest files', options, optional('dataSourceId', 'files', 'storage', 'pieceLength', 'onProgress'));
   requireShared(grounding, options.dataSourceId);
+  for (const { name, text } of options.files) {
+    if (typeof text !== 'function') throw wrongText(name);
+  }
   const files: IngestProgress[] = [];
   let written = 0;
   for (const file of options.files) {
@@ -93,6 +96,13 @@ export async function ingest(
     written += count;
   }
   return { files, written };
+}
+
+function wrongText(name: string): PinnaceError {
+  const message = `Cannot ingest ${
+    JSON.stringify(name)
+  }: "text" must be a function that returns its text, such as () => text`;
+  return new PinnaceError('invalid_argument', message, { details: { reason: 'wrong_argument', field: 'text' } });
 }
 
 /** A memory of persons has no files: what is noted of them would outlive the person's data. */

@@ -163,6 +163,11 @@ describe('ingest of what the world sends', () => {
     for (const word of ['broken', 'twice', 'Lübeck', 'Riga']) expect(await find(word)).toBeDefined();
   });
 
+  it('says what the text of a file must be', async () => {
+    const { run } = setUp();
+    await expect(run([{ name: 'a.md', text: 'Berth' as never }])).rejects.toThrow('() => text');
+  });
+
   it('keeps numbers of JSON that would lose digits', async () => {
     const { run, find } = setUp();
     await run([fileOf('a.json', '[{"order": 12345678901234567890, "version": 1.10, "weight": 40}]')]);

@@ -32,6 +32,10 @@ async function filled(options: Partial<RegistryOptions> = {}): Promise<Registry>
 }
 
 describe('a registry', () => {
+  it('says which kinds of records there are', async () => {
+    await expect(registryOf().put('agents' as 'agent', agent())).rejects.toThrow('the kinds are agent, provider');
+  });
+
   it('refuses what breaks its schema, and a paramsSchema that is no JSON Schema', async () => {
     const registry = await filled();
     const wrong: Partial<ToolDefinitionInput>[] = [
