@@ -58,7 +58,7 @@ export interface Playground {
   /** Reloads the agents from the worker. */
   refreshAgents(): Promise<void>;
   readonly chats: Chats;
-  readonly chatStore: Pick<ChatStore, 'notStored' | 'unreadable' | 'search' | 'deleted' | 'purge'>;
+  readonly chatStore: Pick<ChatStore, 'notStored' | 'unreadable' | 'tabs' | 'search' | 'deleted' | 'purge'>;
   readonly settings: Settings;
   readonly theme: Signal<Theme>;
   readonly offline: Offline;

@@ -1,7 +1,8 @@
 /** What the page does once it is there and idle. */
 
-import { effect, untracked } from '@preact/signals';
+import { effect } from '@preact/signals';
 import { modelContext } from '../../../adapters/webmcp/model-context.ts';
+import type { AssistantMessage } from '../../chat/state/message.ts';
 import { planToFollow } from '../../chat/state/plan.ts';
 import { keepOffline } from '../../offline/state/keep-offline.ts';
 import { listenToTabs } from '../../privacy/state/tabs.ts';
@@ -9,6 +10,16 @@ import { openQuestions } from '../../plan/state/plan-data.ts';
 import type { Playground } from './playground.ts';
 
 const startedAt = Date.now();
+
+/** How long a tab that was answered in may take to go on by itself. */
+const afterMs = 1000;
+
+/** Follows the plan of an answer, unless another tab does. */
+async function goOn(playground: Playground, answer: AssistantMessage): Promise<void> {
+  if (await playground.chatStore.tabs.isHeld(answer.id)) return;
+  const isShown = playground.chats.current.value.messages.value.at(-1) === answer;
+  if (isShown && answer.outcome.value.type === 'waiting' && planToFollow(answer)) playground.retry();
+}
 
 /** A plan whose questions were answered elsewhere goes on in its chat: in the inbox, in another tab, by another person. */
 function followPlans(playground: Playground): void {
@@ -24,7 +35,7 @@ function followPlans(playground: Playground): void {
     const how = { via: last.via, isEarlier: outcome.endedAt < startedAt };
     if (asks.length === 0 || !asks.every((ask) => waiting.isClosed(ask, how))) return;
     for (const ask of asks) followed.add(ask);
-    untracked(() => playground.retry());
+    setTimeout(() => void goOn(playground, last), afterMs);
   });
 }
 
