@@ -25,8 +25,11 @@ export interface PreludeSettings {
 /** Returns the module. It has finished before the first line of the code runs. */
 export function prelude(given: PreludeSettings): string {
   const settings = JSON.stringify({ allowed, permissions, ...given });
-  return `const settings = JSON.parse(${JSON.stringify(settings)});\n${body}`;
+  return `const settings = JSON.parse(${JSON.stringify(settings)});\n${body}${mark}`;
 }
+
+/** Names the module in the frames of errors: engines write this, or the end of its URL. */
+export const mark = '\n//# sourceURL=our:prelude';
 
 /** Copies the globals that it needs at the start, because the code may change globals later. */
 export const captures = String.raw`
@@ -37,6 +40,8 @@ const toText = String;
 const toNumber = Number;
 const { call } = Function.prototype;
 const matchIn = call.bind(RegExp.prototype[Symbol.match]);
+const textHas = call.bind(String.prototype.includes);
+const cutBy = call.bind(String.prototype.split);
 const encoder = new TextEncoder();
 const host = typeof Deno !== 'undefined' ? denoHost(Deno) : typeof process !== 'undefined' ? nodeHost(process) : undefined;
 const isIsolated = host === undefined || settings.permissions.every(host.denies);
@@ -145,14 +150,17 @@ function failure(error) {
   return '{"ok":false,"reason":"code_failed","at":' + place(error) + ',"text":' + stringify(describe(error)) + '}';
 }
 
-/** Where it was thrown, as the engine writes it: the line and the column of the first frame that has them. */
+/** Where it was thrown, as the engine writes it: the line and the column of the first frame of the code, a data: URL. */
 function place(error) {
   try {
-    const found = matchIn(/:([0-9]{1,7}):([0-9]{1,7})\)?$/m, toText(error.stack));
-    return found === null ? 'null' : '[' + toNumber(found[1]) + ',' + toNumber(found[2]) + ']';
-  } catch {
-    return 'null';
-  }
+    const frames = cutBy(toText(error.stack), '\n');
+    for (let i = 0; i < frames.length; i++) {
+      if (!textHas(frames[i], 'data:') || matchIn(/our(?::|%3A)prelude/, frames[i]) !== null) continue;
+      const found = matchIn(/:([0-9]{1,7}):([0-9]{1,7})\)?$/, frames[i]);
+      if (found !== null) return '[' + toNumber(found[1]) + ',' + toNumber(found[2]) + ']';
+    }
+  } catch {}
+  return 'null';
 }
 
 function describe(error) {

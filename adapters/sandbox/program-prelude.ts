@@ -2,7 +2,7 @@
 
 import type { ProgramOptions } from '../../src/contracts/sandbox.ts';
 import { handles } from './handle-prelude.ts';
-import { allowed, captures, permissions, replies, walls } from './prelude.ts';
+import { allowed, captures, mark, permissions, replies, walls } from './prelude.ts';
 
 /**
  * Returns the module. A worker imports `run` from it and passes the program; a process reads the program from its input. `fixed` has
@@ -11,7 +11,7 @@ import { allowed, captures, permissions, replies, walls } from './prelude.ts';
 export function programPrelude(fixed?: Pick<ProgramOptions, 'at' | 'seed'>): string {
   const settings = JSON.stringify({ allowed, permissions });
   const start = fixed ? `control(${JSON.stringify({ at: fixed.at, seed: fixed.seed })});\n` : '';
-  return `const settings = JSON.parse(${JSON.stringify(settings)});\n${body}${start}`;
+  return `const settings = JSON.parse(${JSON.stringify(settings)});\n${body}${start}${mark}`;
 }
 
 /**

@@ -323,8 +323,8 @@ function exceeded(
   const resetsAt = new Date(endsAt).toISOString();
   return new PinnaceError(
     'budget_exceeded',
-    `Cannot go on: the budget "${id}" of ${owners[of]} for this ${every} has too little ${
-      words[measure]
+    `Cannot go on: the budget "${id}" of ${owners[of]} for this ${every} does not have enough ${
+      measure === 'micros' ? 'money' : words[measure]
     } left; it starts again at ${resetsAt}`,
     {
       retryAfterMs: Math.max(1, endsAt - now),

@@ -10,7 +10,8 @@ import {
   type UIMessageChunk,
 } from '../../src/index.ts';
 import { goldenRequests } from '../fixtures/golden/golden-requests.ts';
-import { goldenRuntime, transcriptOf } from '../fixtures/golden/golden.ts';
+import { denoSandbox } from '../../adapters/sandbox/deno.ts';
+import { goldenRuntime, transcriptOf, transcriptsInProcess } from '../fixtures/golden/golden.ts';
 import { streamOf } from '../fixtures/model.ts';
 import golden from '../fixtures/golden/golden.json' with { type: 'json' };
 
@@ -19,7 +20,7 @@ const token = 'a-token-for-tests-only';
 it('the golden requests give the transcripts on record over HTTP on Deno, with Deno KV', async () => {
   const storage = denoKvStorage({ path: ':memory:' });
   const developer = createPrincipal({ ...localPrincipal(), tenant: 'development', subject: 'developer' });
-  const handler = createHandler(await goldenRuntime(storage, developer), {
+  const handler = createHandler(await goldenRuntime({ storage, sandbox: denoSandbox(), caller: developer }), {
     authenticator: developmentAuthenticator({ token }),
   });
   await using server = Deno.serve({ port: 0, hostname: '127.0.0.1', onListen() {} }, (request) => handler(request));
@@ -45,6 +46,11 @@ it('the golden requests give the transcripts on record over HTTP on Deno, with D
     expect(transcript, request.request.agentId).toEqual(golden[i]);
   }
   await storage.close();
+});
+
+it('so does Deno, to members of a group and over the end of a process', async () => {
+  const storageOf = () => denoKvStorage({ path: ':memory:' });
+  expect(await transcriptsInProcess(denoSandbox(), storageOf)).toEqual(golden.slice(goldenRequests.length));
 });
 
 function toError({ code, detail, retryable, details }: Record<string, unknown>): PinnaceError {

@@ -5,12 +5,14 @@ import { expect, it } from 'vitest';
 import { memoryStorage } from '../../adapters/storage/memory.ts';
 import { localPrincipal } from '../../src/index.ts';
 import { goldenRequests } from '../fixtures/golden/golden-requests.ts';
-import { goldenRuntime, transcriptOf } from '../fixtures/golden/golden.ts';
+import { nodeSandbox } from '../../adapters/sandbox/node.ts';
+import { goldenRuntime, transcriptOf, transcriptsInProcess } from '../fixtures/golden/golden.ts';
 
 const file = join(import.meta.dirname, '../fixtures/golden/golden.json');
 
 it('the golden requests give the transcripts on record in Node', async () => {
-  const runtime = await goldenRuntime(memoryStorage());
+  const sandbox = nodeSandbox();
+  const runtime = await goldenRuntime({ storage: memoryStorage(), sandbox });
   const transcripts: string[][] = [];
   for (const request of goldenRequests) {
     transcripts.push(
@@ -20,7 +22,8 @@ it('the golden requests give the transcripts on record in Node', async () => {
       }),
     );
   }
+  transcripts.push(...await transcriptsInProcess(sandbox, memoryStorage));
   if (process.env['UPDATE_GOLDEN']) await writeFile(file, `${JSON.stringify(transcripts, null, 1)}\n`);
   expect(transcripts).toEqual(JSON.parse(await readFile(file, 'utf8')));
-  expect(goldenRequests.length).toBeGreaterThanOrEqual(100);
+  expect(transcripts.length).toBeGreaterThanOrEqual(150);
 });

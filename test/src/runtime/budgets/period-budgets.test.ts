@@ -293,7 +293,7 @@ describe('a budget of a period', () => {
     expect(await outcomeOf(ada)).toMatchObject({
       type: 'tool-output-error',
       errorText: expect.stringMatching(
-        /budget "day" of this person for this day has too little bytes left.*2026-11-28T00:00:00/,
+        /budget "day" of this person for this day does not have enough bytes left.*2026-11-28T00:00:00/,
       ),
     });
     expect(await outcomeOf(bo)).toMatchObject({ type: 'tool-output-available' });

@@ -5,6 +5,7 @@ import { localPrincipal, type UIMessage, type UIMessageChunk } from '../../../..
 import { fitMessage, maxMessageLength } from '../../../../src/runtime/chat-record.ts';
 import { foldMessage } from '../../../../src/runtime/fold-message.ts';
 import { goldenRequests } from '../../../fixtures/golden/golden-requests.ts';
+import { localSandbox } from '../../../fixtures/program-cells.ts';
 import { goldenRuntime } from '../../../fixtures/golden/golden.ts';
 import { readAll } from '../../../fixtures/runtime.ts';
 
@@ -33,7 +34,7 @@ const asJson = (message: UIMessage): unknown => JSON.parse(JSON.stringify(messag
 
 describe('foldMessage', () => {
   it('makes of the golden requests the messages that clients of the AI SDK make', async () => {
-    const runtime = await goldenRuntime(memoryStorage());
+    const runtime = await goldenRuntime({ storage: memoryStorage(), sandbox: localSandbox() });
     let compared = 0;
     for (const { request } of goldenRequests) {
       const stream = await runtime.run(request, localPrincipal()).catch(() => undefined);
