@@ -47,6 +47,15 @@ async function killed(storage: Storage, tool: Sender, commits: number): Promise<
   return (await runtime.runs.ofChat(principal, 'chat-1', { ended: true }))?.runId;
 }
 
+/** A run whose instance is killed after the first commit behind which its program has sent, in a storage of its own. */
+async function killedAfterSending() {
+  for (let commits = 4;; commits++) {
+    const [storage, { tool, sent }] = [memoryStorage(), sender()];
+    const runId = await killed(storage, tool, commits);
+    if (sent.length > 0) return { storage, tool, sent, runId };
+  }
+}
+
 function failuresIn(chunks: readonly UIMessageChunk[]): readonly string[] {
   return chunks.flatMap((chunk) => chunk.type === 'tool-output-error' ? [chunk.errorText] : []);
 }
@@ -74,10 +83,7 @@ describe('a program whose run is continued', () => {
   });
 
   it('shows the model the result once, in the step of the lost run', async () => {
-    const storage = memoryStorage();
-    const { tool, sent } = sender();
-    let runId: string | undefined;
-    for (let commits = 4; sent.length === 0; commits++) runId = await killed(storage, tool, commits);
+    const { storage, tool, sent, runId } = await killedAfterSending();
     const { runtime, prompts } = instance(storage, tool);
     const chunks = await recovered(runtime, runId ?? '', storage);
     const steps = chunks.flatMap(({ type }) => type === 'start-step' || type === 'finish-step' ? [type] : []);
@@ -89,10 +95,7 @@ describe('a program whose run is continued', () => {
   });
 
   it('is not run again by an agent that has changed: its outcome is unknown to the model', async () => {
-    const storage = memoryStorage();
-    const { tool, sent } = sender();
-    let runId: string | undefined;
-    for (let commits = 4; sent.length === 0; commits++) runId = await killed(storage, tool, commits);
+    const { storage, tool, sent, runId } = await killedAfterSending();
     const before = [...sent];
     const { runtime, prompts } = instance(storage, tool, { revision: 2 });
     const chunks = await recovered(runtime, runId ?? '', storage);
