@@ -83,7 +83,7 @@ describe('a program whose run is continued', () => {
   });
 
   it('shows the model the result once, in the step of the lost run', async () => {
-    const { storage, tool, sent, runId } = await killedAfterSending();
+    const { storage, tool, runId } = await killedAfterSending();
     const { runtime, prompts } = instance(storage, tool);
     const chunks = await recovered(runtime, runId ?? '', storage);
     const steps = chunks.flatMap(({ type }) => type === 'start-step' || type === 'finish-step' ? [type] : []);
