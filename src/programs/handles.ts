@@ -180,7 +180,7 @@ export function handOver(
 }
 
 function tooManyMentions(): PinnaceError {
-  return new PinnaceError('invalid_argument', `Cannot use more than ${maxMentions} handles in one input`, {
+  return new PinnaceError('budget_exceeded', `Cannot use more than ${maxMentions} handles in one input`, {
     details: { reason: 'handles' },
   });
 }
