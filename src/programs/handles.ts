@@ -180,8 +180,8 @@ export function handOver(
 }
 
 function tooManyMentions(): PinnaceError {
-  return new PinnaceError('budget_exceeded', `Cannot use more than ${maxMentions} handles in one input`, {
-    details: { reason: 'handles' },
+  return new PinnaceError('invalid_argument', `Cannot use more than ${maxMentions} handles in one input`, {
+    details: { reason: 'input_handles' },
   });
 }
 

@@ -270,7 +270,7 @@ describe('a program of a guarded agent', () => {
       return [await go(1_001)];`,
       { acts: acts('send:2') },
     );
-    expect(outputOf((await take(runtime)).message)).toEqual(['budget_exceeded']);
+    expect(outputOf((await take(runtime)).message)).toEqual(['invalid_argument']);
     expect(sent).toEqual([]);
   });
 
