@@ -142,3 +142,11 @@ export function titleOf(text: string): string {
   const start = line.slice(0, maxTitle - 1).replace(/[\ud800-\udbff]$/, '');
   return `${start.trimEnd()}…`;
 }
+
+/** The sources of others that the runs of a chat have read; none in a chat of an open agent. */
+export function readOf({ messages }: Chat): readonly string[] {
+  const read = messages.value.flatMap((message) =>
+    message.role === 'assistant' ? message.facts.value.run?.read ?? [] : []
+  );
+  return [...new Set(read)];
+}

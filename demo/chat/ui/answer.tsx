@@ -1,6 +1,7 @@
 import type { PlanPart } from '../../plan/state/plan-data.ts';
 import type { Signal } from '@preact/signals';
 import type { JSX } from 'preact';
+import { readOf } from '../state/chat.ts';
 import { useEffect, useRef } from 'preact/hooks';
 import type { AgentCard } from '../../control/page-control.ts';
 import { isAsking, openApprovals, openNeed, waitingCalls } from '../state/approval.ts';
@@ -65,6 +66,7 @@ export function Answer(
   const parts = message.parts.value;
   const agent = agentOf(playground.agents, playground.chats.current.value.agentId.value);
   const { scope, canOpen } = citationsFor(message, playground);
+  const read = isLast && outcome.type !== 'running' ? readOf(playground.chats.current.value) : [];
   useAnnouncement(message, playground);
   return (
     <article
@@ -95,7 +97,7 @@ export function Answer(
       <Sources parts={parts} />
       {scope.sources.size > 0 && <CitedSources message={message} scope={scope} canOpen={canOpen} />}
       <Ending message={message} outcome={outcome} playground={playground} isLast={isLast} />
-      {isLast && outcome.type !== 'running' && <HasRead chat={playground.chats.current.value} />}
+      {read.length > 0 && <HasRead read={read} />}
       {outcome.type !== 'running' && <AnswerFooter message={message} playground={playground} isLast={isLast} />}
       {outcome.type !== 'running' && isLast && <ConnectModel message={message} playground={playground} />}
     </article>

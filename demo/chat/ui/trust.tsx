@@ -1,7 +1,6 @@
 import type { JSX } from 'preact';
 import type { AgentCard } from '../../control/page-control.ts';
 import { GuideLink } from '../../kit/guide-link.tsx';
-import type { Chat } from '../state/chat.ts';
 
 const levels = {
   watched: { label: 'Watched', means: 'Once it has read what others have written, each action asks you' },
@@ -14,23 +13,14 @@ export function TrustChip({ trust }: { readonly trust: NonNullable<AgentCard['tr
   return <span class='chip trust-chip' data-testid='trust' title={means}>{label}</span>;
 }
 
-/** What the chat has read that others have written, by source. Nothing in a chat that has read nothing of others. */
-export function HasRead({ chat }: { chat: Chat }): JSX.Element | null {
-  const read = readOf(chat);
-  if (read.length === 0) return null;
+/** What the chat has read that others have written, by source. */
+export function HasRead({ read }: { read: readonly string[] }): JSX.Element {
   return (
     <p class='has-read' data-testid='has-read'>
       Has read: {read.map(wordsOf).join(', ')}. Others can have written there.{' '}
       <GuideLink page='guarded'>Why this matters</GuideLink>
     </p>
   );
-}
-
-function readOf({ messages }: Chat): readonly string[] {
-  const read = messages.value.flatMap((message) =>
-    message.role === 'assistant' ? message.facts.value.run?.read ?? [] : []
-  );
-  return [...new Set(read)];
 }
 
 const kinds: Readonly<Record<string, string>> = {

@@ -163,6 +163,7 @@ const rows: Readonly<Record<string, Row>> = {
 const others: Readonly<Record<string, readonly string[]>> = {
   'take no options': [
     'contentOutput',
+    'useInbox',
     'localPrincipal',
     'fromData',
     'guardRules',

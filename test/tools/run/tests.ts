@@ -18,7 +18,7 @@ process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, '../../../node_m
 
 /** The longest first, and what waits beside what computes. */
 const projects = ['e2e', 'node', 'browser', 'deno', 'dom'] as const;
-/** On two cores each project has one worker, apart from the end-to-end tests, which mostly wait. */
+/** On two cores each project has one worker, apart from the end-to-end tests, which mostly wait, and Node's, which are the most. */
 const workers = Math.max(1, Math.floor(availableParallelism() / 2));
 
 function commandOf(project: string, files: readonly string[] = []): string {
@@ -28,7 +28,7 @@ function commandOf(project: string, files: readonly string[] = []): string {
     `${vitest} run`,
     ...files,
     ...names.map((name) => `--project=${name}`),
-    `--maxWorkers=${project === 'e2e' ? 2 * workers : workers}`,
+    `--maxWorkers=${['e2e', 'node'].includes(project) ? 2 * workers : workers}`,
     `--outputFile.json=${totals.file(project, files.length > 0 ? 'second' : 'first')}`,
   ].join(' ');
 }
