@@ -14,11 +14,13 @@ const startedAt = Date.now();
 /** How long a tab that was answered in may take to go on by itself. */
 const afterMs = 1000;
 
-/** Follows the plan of an answer, unless another tab does. */
-async function goOn(playground: Playground, answer: AssistantMessage): Promise<void> {
-  if (await playground.chatStore.tabs.isHeld(answer.id)) return;
+/** Follows the plan of an answer, unless another tab does. Whether it does: not in a chat that was left meanwhile. */
+async function goOn(playground: Playground, answer: AssistantMessage): Promise<boolean> {
+  if (await playground.chatStore.tabs.isHeld(answer.id)) return false;
   const isShown = playground.chats.current.value.messages.value.at(-1) === answer;
-  if (isShown && answer.outcome.value.type === 'waiting' && planToFollow(answer)) playground.retry();
+  if (!isShown || answer.outcome.value.type !== 'waiting' || !planToFollow(answer)) return false;
+  playground.retry();
+  return true;
 }
 
 /** A plan whose questions were answered elsewhere goes on in its chat: in the inbox, in another tab, by another person. */
@@ -35,7 +37,8 @@ function followPlans(playground: Playground): void {
     const how = { via: last.via, isEarlier: outcome.endedAt < startedAt };
     if (asks.length === 0 || !asks.every((ask) => waiting.isClosed(ask, how))) return;
     for (const ask of asks) followed.add(ask);
-    setTimeout(() => void goOn(playground, last), afterMs);
+    const mayGoOnLater = (): void => asks.forEach((ask) => followed.delete(ask));
+    setTimeout(() => void goOn(playground, last).then((goes) => goes || mayGoOnLater()), afterMs);
   });
 }
 
