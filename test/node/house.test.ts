@@ -11,7 +11,7 @@ const most = { linesOfFunction: 60, names: 90 };
 const limits = {
   src: { lines: 77_660, floors: 22, knot: 3, cycles: 0, lone: 0 },
   adapters: { lines: 38_500, floors: 12, knot: 3, cycles: 0, lone: 2 },
-  demo: { lines: 60_020, floors: 20, knot: 0, cycles: 0, lone: 7 },
+  demo: { lines: 60_040, floors: 20, knot: 0, cycles: 0, lone: 7 },
   test: { lines: 119_150, floors: 9, knot: 5, cycles: 0, lone: 16 },
 };
 
