@@ -50,6 +50,7 @@ interface Manifest {
 
 /** The entries that are a layer over an optional package: without it, importing them fails and names it. */
 const layers: Readonly<Record<string, string>> = {
+  'pinnace/react': 'react',
   'pinnace/sinks/otel': '@opentelemetry/api',
   'pinnace/sinks/otel-metrics': '@opentelemetry/api',
   'pinnace/transport/mcp-server-connection': '@modelcontextprotocol/sdk',
@@ -301,7 +302,7 @@ function oldestCompiler(): string | undefined {
 /** The types of entries that need neither Deno nor an optional package, with the oldest `ai` and with library checks. */
 function checkOldest({ exports }: Manifest): void {
   const names = Object.keys(exports).map((name) => `pinnace${name.slice(1)}`)
-    .filter((name) => !/deno|\/mcp|otel|postgres/.test(name));
+    .filter((name) => !/deno|\/mcp|otel|postgres|react/.test(name));
   const lines = names.map((name, at) => `import * as m${at} from '${name}';\nvoid m${at};`);
   const transport = `import type { ChatTransport, UIMessage } from 'ai';
 import { createClient } from 'pinnace/transport/client';
