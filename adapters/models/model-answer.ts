@@ -105,8 +105,10 @@ class EventReader {
       if (this.#hasAnswer && !this.#hasFinish) this.#ready.push(finishAs(this.#hasCall ? 'tool_calls' : 'stop'));
     } else {
       this.#hasAnswer ||= event.includes('"delta":');
-      this.#hasCall ||= event.includes('"tool_calls":[{');
-      if (event.includes('"tool_calls":[{')) event = this.#calls.withoutRepeated(event);
+      if (event.includes('"tool_calls":[{')) {
+        this.#hasCall = true;
+        event = this.#calls.withoutRepeated(event);
+      }
       this.#hasFinish ||= /"finish_reason":\s*"\w|"error":/.test(event);
     }
     this.#ready.push(event);

@@ -16,7 +16,7 @@ import {
   promptTokens,
   roomOf,
 } from './estimate-prompt.ts';
-import type { LoopSpans } from './run-clock.ts';
+import type { RunSpans } from './run-clock.ts';
 import type { ModelBudget, Usage } from './model-budget.ts';
 import type { ModelChain } from './model-chain.ts';
 import type { ModelRetry } from './model-error.ts';
@@ -115,7 +115,7 @@ interface WindowedRun {
   readonly redaction: RunRedaction;
   readonly metrics: Metrics;
   readonly report: Report;
-  readonly spans: LoopSpans;
+  readonly spans: RunSpans;
   readonly usage: Usage;
   readonly budget: ModelBudget;
 }

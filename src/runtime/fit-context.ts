@@ -28,7 +28,7 @@ import { type AppliedCompaction, type Compaction, originOf, summaryMessage, with
 import type { ModelBudget, Usage } from './model-budget.ts';
 import { toPrompt } from './model-prompt.ts';
 import { callModelOnce, type ModelTurnOptions } from './model-turn.ts';
-import type { LoopSpans } from './run-clock.ts';
+import type { RunSpans } from './run-clock.ts';
 
 type Prompt = readonly LanguageModelV4Message[];
 
@@ -313,7 +313,7 @@ interface SummarizeOptions {
   readonly limits: Limits;
   readonly metrics: Metrics;
   readonly report: Report;
-  readonly spans: LoopSpans;
+  readonly spans: RunSpans;
   readonly signal: AbortSignal;
   /** How many tokens of the messages fit into the call, as they are estimated. */
   readonly mostTokens: number;

@@ -35,7 +35,7 @@ import { openCall } from './model-call.ts';
 import type { LoopTerms, ResumedRun, RunContext } from './run-context.ts';
 import type { Usage } from './model-budget.ts';
 import type { Agent } from '../base/schema.ts';
-import type { LoopSpans } from './run-clock.ts';
+import type { RunSpans } from './run-clock.ts';
 import { type Answer, createStepContent, incomplete, mayExecute } from './step-content.ts';
 import { definitionTokens } from './estimate-prompt.ts';
 import { raceAbort } from '../base/until-aborted.ts';
@@ -335,7 +335,7 @@ interface TakenAnswer {
 }
 
 /** Emits only an error event for a call that never started. The name that the model gave may be anything. */
-function emitRejected(error: PinnaceError, { current }: LoopSpans): void {
+function emitRejected(error: PinnaceError, { current }: RunSpans): void {
   const { code, message, retryable }: ErrorData = toData(error);
   current.emit({
     action: 'error',

@@ -10,7 +10,7 @@ import type { Limits } from './limits.ts';
 import { type ModelCallOptions, openCall, type OpenedCall } from './model-call.ts';
 import type { ModelBudget } from './model-budget.ts';
 import { createModelChain, type ModelChainOptions } from './model-chain.ts';
-import { RunModelClock } from './run-clock.ts';
+import { ModelClock } from './run-clock.ts';
 import { CallIds, callIdsIn } from './call-ids.ts';
 import { toolCallName } from '../discovery/discovery-tools.ts';
 import { leaveProvider, toPromptTools } from './model-prompt.ts';
@@ -68,7 +68,7 @@ export interface ModelTurnOptions {
 /** Calls the model once. @throws PinnaceError as a run ends, `cancelled` when the signal aborts. */
 export async function callModelOnce(options: ModelTurnOptions): Promise<ModelTurn> {
   const { signal, limits } = options;
-  const clock = new RunModelClock({ ...limits, stepMs: Math.min(limits.stepMs, limits.totalMs) }, signal);
+  const clock = new ModelClock({ ...limits, stepMs: Math.min(limits.stepMs, limits.totalMs) }, signal);
   clock.startStep();
   try {
     return await readTurn(options, clock);
@@ -82,7 +82,7 @@ export async function callModelOnce(options: ModelTurnOptions): Promise<ModelTur
 
 async function readTurn(
   options: ModelTurnOptions,
-  clock: RunModelClock,
+  clock: ModelClock,
 ): Promise<ModelTurn> {
   const { agent, limits, tools, spanContext, metrics, report, budget, prompt, fit, onText, onRetry } = options;
   const { cost } = budget.terms;

@@ -60,23 +60,8 @@ export function createRunAbort(others: readonly (AbortSignal | undefined)[]): Ru
   };
 }
 
-/** The spans of a loop, and the clock of its models. */
-export interface LoopSpans {
-  readonly clock: ModelClock;
-  /** The step that is under way; before the first, the run. */
-  readonly current: SpanContext;
-  /** The number of the step that is under way, from 1; before the first, 0. */
-  readonly step: number;
-  /** Ends the step before, and starts the next. */
-  startStep(): void;
-  /** Ends the step before, and starts a compaction, which has its own clock. */
-  startCompaction(payload: Payload): Span;
-  /** The last step has ended. */
-  end(how: { readonly status: SpanEnd['status']; readonly error: ErrorData | null }): void;
-}
-
 /** The spans of a run's loop; none is started. Made for each run: a literal with getters would outlive it until a full collection. */
-export class RunSpans implements LoopSpans {
+export class RunSpans {
   readonly clock: ModelClock;
   readonly #run: Span;
   readonly #agent: { readonly type: 'agent'; readonly id: string };
@@ -93,17 +78,20 @@ export class RunSpans implements LoopSpans {
   ) {
     this.#run = span;
     this.#agent = { type: 'agent', id };
-    this.clock = new RunModelClock(limits, abort.signal);
+    this.clock = new ModelClock(limits, abort.signal);
   }
 
+  /** The step that is under way; before the first, the run. */
   get current(): SpanContext {
     return this.#open ?? this.#run;
   }
 
+  /** The number of the step that is under way, from 1; before the first, 0. */
   get step(): number {
     return this.#count;
   }
 
+  /** Ends the step before, and starts the next. */
   startStep(): void {
     const agent = this.#agent;
     this.clock.startStep();
@@ -111,6 +99,7 @@ export class RunSpans implements LoopSpans {
     this.#open = this.#run.start({ action: 'step', actor: agent, target: agent, payload: { step: ++this.#count } });
   }
 
+  /** Ends the step before, and starts a compaction, which has its own clock. */
   startCompaction(payload: Payload): Span {
     const agent = this.#agent;
     this.clock.endStep();
@@ -119,6 +108,7 @@ export class RunSpans implements LoopSpans {
     return this.#run.start({ action: 'compaction', actor: agent, target: agent, payload });
   }
 
+  /** The last step has ended. */
   end(how: { readonly status: SpanEnd['status']; readonly error: ErrorData | null }): void {
     this.#open?.end(how);
   }
@@ -127,28 +117,8 @@ export class RunSpans implements LoopSpans {
 /** The limits of a model's silence. */
 export type SilenceLimit = 'firstChunkMs' | 'reasoningMs' | 'chunkMs';
 
-/** The clock of a model. */
-export interface ModelClock {
-  /** Aborts with the run, and with `deadline_exceeded` when the model takes too long; `details.reason` names the limit. */
-  readonly signal: AbortSignal;
-  /** Makes another model's request possible after a late first chunk: with a new `signal`. Returns whether it is. */
-  restart(): boolean;
-  /** A step starts. */
-  startStep(): void;
-  /** The step has ended: nothing is due until the next. */
-  endStep(): void;
-  /** A request is sent: the first chunk of its answer is due, with its headers. The time restarts with each retry. */
-  requested(): void;
-  /** The model has sent something: its next chunk is due within this limit. */
-  received(within: SilenceLimit): void;
-  /** The request has failed, or the model has said all that it says in this step. */
-  saidAll(): void;
-  /** Nothing is due any more. */
-  stop(): void;
-}
-
 /** The clock of one run, whose signal stops it. */
-export class RunModelClock implements ModelClock {
+export class ModelClock {
   readonly #limits: Pick<Limits, 'stepMs' | SilenceLimit>;
   readonly #run: AbortSignal;
   #own = new AbortController();
@@ -165,10 +135,12 @@ export class RunModelClock implements ModelClock {
     else run.addEventListener('abort', this.#follow, { once: true });
   }
 
+  /** Aborts with the run, and with `deadline_exceeded` when the model takes too long; `details.reason` names the limit. */
   get signal(): AbortSignal {
     return this.#own.signal;
   }
 
+  /** Makes another model's request possible after a late first chunk: with a new `signal`. Returns whether it is. */
   restart(): boolean {
     if (this.#run.aborted || this.#awaited !== 'firstChunkMs' || performance.now() >= this.#stepDue) return false;
     this.#own = new AbortController();
@@ -178,28 +150,34 @@ export class RunModelClock implements ModelClock {
     return true;
   }
 
+  /** A step starts. */
   startStep(): void {
     this.#stepDue = performance.now() + this.#limits.stepMs;
     this.#alarm.set(this.#stepDue);
   }
 
+  /** The step has ended: nothing is due until the next. */
   endStep(): void {
     this.#stepDue = Infinity;
   }
 
+  /** A request is sent: the first chunk of its answer is due, with its headers. The time restarts with each retry. */
   requested(): void {
     this.#expect('firstChunkMs');
   }
 
+  /** The model has sent something: its next chunk is due within this limit. */
   received(within: SilenceLimit): void {
     if (this.#awaited) this.#expect(within);
   }
 
+  /** The request has failed, or the model has said all that it says in this step. */
   saidAll(): void {
     this.#awaited = undefined;
     this.#chunkDue = Infinity;
   }
 
+  /** Nothing is due any more. */
   stop(): void {
     this.#run.removeEventListener('abort', this.#follow);
     this.#alarm.stop();

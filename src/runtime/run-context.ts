@@ -53,7 +53,7 @@ import type { ModelRetry } from './model-error.ts';
 import type { OnBreak, PromptChain, PromptRecord, RecentPrompts } from './prompt-chain.ts';
 import type { ResolvedModel } from './provider-model.ts';
 import type { Resolved, Resolver } from './resolver.ts';
-import type { LoopSpans, RunAbort } from './run-clock.ts';
+import type { RunAbort, RunSpans } from './run-clock.ts';
 import type { RunRequest } from './run-request.ts';
 import type { Runs } from './runs.ts';
 import type { StartGate } from './start-gate.ts';
@@ -222,7 +222,7 @@ export interface RunContext extends RunIdentity, RunOfCalls {
   /** What the run has used so far. */
   readonly usage: Usage & { toolCalls: number };
   /** Observes steps, model calls and their times. */
-  readonly spans: LoopSpans;
+  readonly spans: RunSpans;
   /** What the run may use, and counts what it uses: every call of a model goes through it. */
   readonly budget: ModelBudget;
   readonly files: RunFiles;

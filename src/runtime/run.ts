@@ -69,7 +69,7 @@ import {
   readPromptRecord,
   rememberPrompt,
 } from './prompt-chain.ts';
-import { type LoopSpans, type RunAbort, RunSpans } from './run-clock.ts';
+import { type RunAbort, RunSpans } from './run-clock.ts';
 import { type CacheUsage, callStart, closingChunks, type Loop, lossAt, type RunEnd, usageNote } from './run-record.ts';
 import type { RunRequest } from './run-request.ts';
 import { createSteering, type Steering } from './steering.ts';
@@ -120,7 +120,7 @@ export class Run implements RunContext {
     toolTokens: 0,
     toolTokensSaved: 0,
   };
-  readonly spans: LoopSpans;
+  readonly spans: RunSpans;
   readonly budget: ModelBudget;
   readonly calls: RunCalls;
   readonly files: RunFiles;

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { defaultLimits } from '../../../../src/index.ts';
-import { RunModelClock } from '../../../../src/runtime/run-clock.ts';
+import { ModelClock } from '../../../../src/runtime/run-clock.ts';
 
 const limits = { stepMs: 1000, firstChunkMs: 300, reasoningMs: 200, chunkMs: 100 };
 
 const timeout = (reason: string) => ({ code: 'deadline_exceeded', details: { reason } });
 
-describe('RunModelClock', () => {
+describe('ModelClock', () => {
   beforeEach(() => {
     vi.useFakeTimers();
   });
@@ -16,7 +16,7 @@ describe('RunModelClock', () => {
 
   function started() {
     const run = new AbortController();
-    const clock = new RunModelClock(limits, run.signal);
+    const clock = new ModelClock(limits, run.signal);
     clock.startStep();
     return { run, clock, signal: clock.signal };
   }
@@ -45,7 +45,7 @@ describe('RunModelClock', () => {
   });
 
   it('lets a model think silently for 90 seconds by default, before its answer and in it', () => {
-    const clock = new RunModelClock(defaultLimits, new AbortController().signal);
+    const clock = new ModelClock(defaultLimits, new AbortController().signal);
     clock.startStep();
     clock.requested();
     vi.advanceTimersByTime(90_000);
@@ -63,11 +63,11 @@ describe('RunModelClock', () => {
     clock.requested();
     clock.received('chunkMs');
     expect(vi.getTimerCount()).toBe(0);
-    expect(new RunModelClock(limits, run.signal).signal.reason).toBe('user');
+    expect(new ModelClock(limits, run.signal).signal.reason).toBe('user');
   });
 
   it('never stops a model that has all the time of the world', () => {
-    const clock = new RunModelClock(
+    const clock = new ModelClock(
       { stepMs: 1e12, firstChunkMs: Infinity, reasoningMs: Infinity, chunkMs: Infinity },
       new AbortController().signal,
     );
