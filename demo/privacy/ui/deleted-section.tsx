@@ -27,6 +27,9 @@ export function DeletedSection({ playground }: { playground: Playground }): JSX.
         {deleted.value.map((head) => (
           <li key={head.id} data-testid='deleted-chat'>
             <span class='privacy-name' dir='auto'>{head.title || 'Untitled'}</span>
+            <span class='privacy-details'>
+              {agentOf(playground.agents, head.agentId).name}, {leftOf(head)} left
+            </span>
             <span class='button-row'>
               <button
                 type='button'
@@ -56,9 +59,6 @@ export function DeletedSection({ playground }: { playground: Playground }): JSX.
                     Delete…
                   </button>
                 )}
-            </span>
-            <span class='privacy-details'>
-              {agentOf(playground.agents, head.agentId).name}, {leftOf(head)} left
             </span>
           </li>
         ))}

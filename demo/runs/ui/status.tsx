@@ -10,14 +10,12 @@ const looks: Readonly<Record<EventStatus, { readonly icon: IconName; readonly wo
   cancelled: { icon: 'stop', word: 'stopped' },
 };
 
-/** The state of an action as a colored mark; the word is for screen readers, or visible with `isSaid`. */
-export function Status(
-  { status, word = wordOf(status), isSaid = false }: { status: EventStatus; word?: string; isSaid?: boolean },
-): JSX.Element {
+/** The state of an action as a colored mark; the word is for screen readers. */
+export function Status({ status }: { status: EventStatus }): JSX.Element {
   return (
-    <span class='span-status' data-status={status} title={isSaid ? undefined : word}>
+    <span class='span-status' data-status={status} title={wordOf(status)}>
       <Icon name={looks[status].icon} />
-      <span class={isSaid ? '' : 'visually-hidden'}>{word}</span>
+      <span class='visually-hidden'>{wordOf(status)}</span>
     </span>
   );
 }
