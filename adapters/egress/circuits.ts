@@ -48,11 +48,6 @@ export function createCircuits(options: CircuitOptions = {}): Circuits {
 
 const maxCircuits = 1000;
 
-/** The kind of a path for callers that name none: paths that differ only in ids are of one kind. */
-export function pathKind({ pathname }: URL): string {
-  return pathname.split('/').map((part) => /^(?:\d+|[0-9a-f-]{8,}|.{40,})$/i.test(part) ? '*' : part).join('/');
-}
-
 interface Breaker {
   readonly policy: IPolicy;
   /** Why the last failure counted; a status, or the reason of an error. */

@@ -1,6 +1,7 @@
 /** The guarded fetch without its platform: checks every hop, follows redirects by hand, bounds time, size and kind. */
 
 import { PinnaceError } from '../../src/base/errors.ts';
+import { loadOnce } from '../../src/base/load-once.ts';
 import {
   checkEgressList,
   checkPrivateOrigins,
@@ -11,7 +12,7 @@ import {
 import type { Egress, EgressOptions, SecretText } from '../../src/contracts/egress.ts';
 import { parseTraceparent } from '../../src/events/trace-ids.ts';
 import { guardAnswer } from './answer.ts';
-import { type CircuitOptions, createCircuits, type HeldAnswer, pathKind } from './circuits.ts';
+import type { CircuitOptions, HeldAnswer } from './circuits.ts';
 import { createDeadline, type Deadline } from './deadline.ts';
 import { checkHeaderValue, isRequestHeaderAllowed, storeCookies, withCookies } from './headers.ts';
 import { firstHop, type Hop, nextHop, type Reach } from './hop.ts';
@@ -41,7 +42,7 @@ export function guardedFetch(send: Send, settings: GuardedFetchOptions = {}): Eg
   if (within !== undefined) checkEgressList(within, 'the "origins" of an egress');
   checkLoopback(loopback);
   checkPrivateOrigins(allowed);
-  const throughCircuit = createCircuits(circuit);
+  const circuits = loadOnce(async () => (await import('./circuits.ts')).createCircuits(circuit)); // 30 modules that a start need not wait for
   return {
     privateOrigins: allowed,
     async fetch(request, options) {
@@ -57,6 +58,7 @@ export function guardedFetch(send: Send, settings: GuardedFetchOptions = {}): Eg
       try {
         if (limits === 'caller') return (await follow()).answer;
         const kind = options.circuit ?? pathKind(first.url);
+        const throughCircuit = await circuits();
         return await throughCircuit({ origin: first.url.origin, kind }, follow);
       } catch (error) {
         deadline.release();
@@ -64,6 +66,11 @@ export function guardedFetch(send: Send, settings: GuardedFetchOptions = {}): Eg
       }
     },
   };
+}
+
+/** The kind of a path for callers that name none: paths that differ only in ids are of one kind. */
+export function pathKind({ pathname }: URL): string {
+  return pathname.split('/').map((part) => /^(?:\d+|[0-9a-f-]{8,}|.{40,})$/i.test(part) ? '*' : part).join('/');
 }
 
 /**

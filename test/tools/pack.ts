@@ -132,7 +132,7 @@ const importsSource = /^(?!\s*(?:\*|\/\/)).*\b(?:import\(|from )['"]\.{1,2}\/[^'
 /** Nothing but what is used there. */
 function checkContents(paths: readonly string[], { bin, exports }: Manifest): void {
   const wanted =
-    /^(?:package\.json|LICENSE|(?:README|CHANGELOG|SECURITY)\.md|docs\/[\w-]+\.md|demo\/examples\/.+|demo\/grafana-dashboard\.json|dist\/(?:src|adapters|test\/contracts)\/.+\.(?:js|d\.ts))$/;
+    /^(?:package\.json|LICENSE|(?:README|CHANGELOG|SECURITY)\.md|docs\/[\w-]+\.md|demo\/examples\/.+|demo\/grafana-dashboard\.json|dist\/(?:src|adapters|chunks|test\/contracts)\/.+\.(?:js|d\.ts))$/;
   const others = paths.filter((path) => !wanted.test(path));
   if (others.length > 0) fail(`The package has unexpected files: ${others.slice(0, 5).join(', ')}`);
   const broken = paths.filter((path) =>

@@ -101,12 +101,7 @@ async function packLibrary(folder: string): Promise<void> {
     '--outDir',
     join(source, 'dist'),
   ]);
-  await mustRun(root, [
-    'node',
-    'test/tools/rewrite-imports.ts',
-    join(source, 'dist'),
-  ]);
-  await mustRun(root, ['node', 'test/tools/trim-package.ts', join(source, 'dist')]);
+  await mustRun(root, ['node', 'test/tools/bundle-package.ts', join(source, 'dist')]);
   for (const file of ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md']) {
     await cp(join(root, file), join(source, file));
   }
