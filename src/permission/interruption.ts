@@ -33,6 +33,8 @@ export interface Interruption extends WaitingRecord {
   readonly place?: string;
   /** The digest of what the tool showed of the call. Absent where it shows nothing, and in records of earlier versions. */
   readonly preview?: string | undefined;
+  /** What the provider that executes the call has called its question, for its answer. */
+  readonly providerApprovalId?: string | undefined;
   /** The program that waits: the run that started it, and its id there. */
   readonly program?: { readonly runId: string; readonly id: string };
   /** `closed`: the answer is no longer needed. */
@@ -75,6 +77,7 @@ export interface SpentDecision extends Decision {
   readonly kind: Interruption['kind'];
   /** The digest of what the person was shown; see `Interruption`. */
   readonly preview?: string | undefined;
+  readonly providerApprovalId?: string | undefined;
   /** What the person has changed, and what that person was shown and named by. */
   readonly edited?: EditedInput & Pick<Interruption, 'approvers' | 'fourEyes'> & {
     readonly quote?: string | undefined;
@@ -116,6 +119,7 @@ export type NewInterruption =
     | 'binding'
     | 'place'
     | 'preview'
+    | 'providerApprovalId'
     | 'program'
     | 'approvers'
     | 'fourEyes'
@@ -409,14 +413,17 @@ function shortened(reason: string): string {
 }
 
 function decisionOf(
-  { state, kind, reason, preview, edited, approvers, fourEyes, facts, approved = state === 'approved' }: Interruption,
+  record: Interruption,
 ): SpentDecision {
+  const { state, kind, reason, preview, providerApprovalId, edited, approvers, fourEyes, facts } = record;
+  const { approved = state === 'approved' } = record;
   const shown = edited && { edited: { ...edited, approvers, fourEyes, quote: facts?.quote } };
   return {
     approved,
     kind,
     ...(reason !== undefined && { reason }),
     ...(preview !== undefined && { preview }),
+    ...(providerApprovalId !== undefined && { providerApprovalId }),
     ...shown,
   };
 }

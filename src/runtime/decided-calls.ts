@@ -7,10 +7,12 @@ import type { EarlierClaim, Interruption, Interruptions, SpentDecision } from '.
 import { type ClaimHost, claimOn, earlierClaim, notApproved, sourcesOf } from '../tools/call-approval.ts';
 import { editedChunk, editsOf } from './edited-calls.ts';
 import { canonicalJson } from '../base/json.ts';
-import { outcomeChunks } from '../tools/call-ends.ts';
+import { outcomeChunks, toolErrorPart } from '../tools/call-ends.ts';
 import type { RunFacts } from '../permission/run-facts.ts';
 import type { RunCalls } from '../tools/run-calls.ts';
+import { calledOfProvider } from '../tools/provider-tool.ts';
 import type { ToolCall } from '../tools/tool-call.ts';
+import { type AnsweredCall, askedOptions } from './issued-metadata.ts';
 import type { Tool, ToolOutcome } from '../tools/tool.ts';
 import { denied, leftWaiting, unknownOutcome, withError } from './model-messages.ts';
 import { programsIn } from './message-parts.ts';
@@ -34,7 +36,8 @@ export async function spendApprovals(run: DecidingRun): Promise<readonly CallFor
   const programs = programsIn(last);
   for (const { approvalId, toolCallId, name, input } of approvalsRequestedIn(last)) {
     if (programs.of(toolCallId) !== undefined) continue; // the program spends it
-    const tool = run.toolSet.tools.find(({ definition }) => definition.name === name);
+    const { tools } = run.toolSet;
+    const tool = tools.find(({ definition }) => definition.name === name) ?? calledOfProvider(tools, name);
     if (!tool) continue;
     const about = [tool.definition, input, ...sourcesOf(run.agent, run.facts.askedBefore(toolCallId))];
     const earlier = (): Promise<EarlierClaim> => earlierClaim(run, about);
@@ -117,15 +120,26 @@ interface SettleOptions {
 interface SettledChat {
   readonly messages: readonly UIMessage[];
   readonly waiting: number;
+  /** What providers learn about calls that they have asked about. */
+  readonly answered: readonly AnsweredCall[];
 }
 
 /** Makes the approved calls in parallel, adds their outcomes to the stream, and returns the chat with the settled calls. */
 export async function settleDecided(messages: readonly UIMessage[], options: SettleOptions): Promise<SettledChat> {
   const { decided } = options;
   const last = messages.at(-1);
-  if (decided.length === 0 || !last) return { messages, waiting: 0 };
+  if (decided.length === 0 || !last) return { messages, waiting: 0, answered: [] };
+  const answered: AnsweredCall[] = [];
+  const asked = new Set<string>();
   const outcomes = await Promise.all(
-    decided.map(async (call) => [call.toolCallId, await settle(call, options)] as const),
+    decided.map(async (call) => {
+      const part = last.parts.findLast((one) => 'toolCallId' in one && one.toolCallId === call.toolCallId);
+      const answer = await answerProvider(call, part?.type === 'dynamic-tool', options);
+      if (!answer) return [call.toolCallId, await settle(call, options)] as const;
+      asked.add(call.toolCallId);
+      answered.push(answer.answered);
+      return [call.toolCallId, answer.outcome] as const;
+    }),
   );
   const parts = [...last.parts];
   for (const [toolCallId, outcome] of outcomes) {
@@ -137,8 +151,8 @@ export async function settleDecided(messages: readonly UIMessage[], options: Set
     const edits = editsOfCall(call);
     if (edits.length > 0) parts.push(editedChunk(call.toolCallId, edits));
   }
-  const waiting = outcomes.filter(([, outcome]) => outcome === undefined).length;
-  return { messages: [...messages.slice(0, -1), { ...last, parts }], waiting };
+  const waiting = outcomes.filter(([id, outcome]) => outcome === undefined && !asked.has(id)).length;
+  return { messages: [...messages.slice(0, -1), { ...last, parts }], waiting, answered };
 }
 
 function editedInputOf(call: CallForApproval | RepeatedCall | undefined): SpentDecision['edited'] {
@@ -158,6 +172,45 @@ function withEditedInput(
     decided.find(({ toolCallId }) => 'toolCallId' in part && part.toolCallId === toolCallId),
   );
   return edited ? { ...part, input: edited.input } as UIMessage['parts'][number] : part; // the same part, with another input
+}
+
+/**
+ * Settles a call that its provider has asked about: lets the provider make it, or says why not. `undefined` for any other call, and for
+ * one of which nothing is decided.
+ */
+async function answerProvider(
+  decided: CallForApproval | RepeatedCall,
+  dynamic: boolean,
+  { calls, push, traceId }: SettleOptions,
+): Promise<{ readonly answered: AnsweredCall; readonly outcome: ToolOutcome | undefined } | undefined> {
+  if (!('decision' in decided) || !('approved' in decided.decision)) return undefined;
+  const { toolCallId, tool, input, decision: { providerApprovalId, approved, reason, ...decision } } = decided;
+  if (providerApprovalId === undefined) return undefined;
+  const toolName = tool.definition.name;
+  const answered = { toolCallId, toolName, input, providerApprovalId };
+  if (!approved) {
+    push({ type: 'tool-output-denied', toolCallId });
+    const { message, ...error } = toData(notApproved(tool.definition.id, { ...decision, approved, reason }));
+    push(toolErrorPart({ toolCallId, tool: toolName, traceId }, { ...error, message }));
+    return {
+      answered: { ...answered, approved, reason: denied(reason) },
+      outcome: { ok: false, error: { ...error, message: denied(reason) } },
+    };
+  }
+  const providerMetadata = askedOptions(providerApprovalId);
+  const refused = await calls.letProvider(calls.openAsked(tool, input, { toolCallId, providerApprovalId }), {
+    type: 'tool-input-available',
+    toolCallId,
+    toolName,
+    input,
+    providerExecuted: true,
+    providerMetadata,
+    ...(dynamic && { dynamic }),
+  });
+  if (!refused) return { answered: { ...answered, approved }, outcome: undefined };
+  const outcome = { ok: false, error: refused } as const;
+  for (const chunk of outcomeChunks(tool, outcome, { toolCallId, traceId })) push(chunk);
+  return { answered: { ...answered, approved: false, reason: refused.message }, outcome };
 }
 
 async function settle(

@@ -3,7 +3,7 @@
  * It is read from the log, never from the client.
  */
 
-import type { LanguageModelV4Message } from '@ai-sdk/provider';
+import type { LanguageModelV4Message, SharedV4ProviderMetadata } from '@ai-sdk/provider';
 import { quickHash } from '../base/hash.ts';
 import type { UIMessage, UIMessageChunk } from '../contracts/ai-types.ts';
 import { readJournal } from '../log/journal-record.ts';
@@ -62,6 +62,37 @@ async function readLog(storage: Storage, runId: string, { parent }: RunState): P
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/** A call that its provider has asked about, and what it is answered. */
+export interface AnsweredCall {
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly input: unknown;
+  readonly providerApprovalId: string;
+  readonly approved: boolean;
+  readonly reason?: string | undefined;
+}
+
+/** What a part of such a call goes back with. */
+export function answeredFields({ providerApprovalId, approved, reason }: AnsweredCall): Fields {
+  const approval = { approved, ...(reason !== undefined && { reason }) };
+  return { providerExecuted: true, callProviderMetadata: askedOptions(providerApprovalId), approval };
+}
+
+/** Hands out the same, and of calls that are answered now that their result follows. */
+export function issuedWithAnswers(
+  issued: IssuedMetadata | undefined,
+  answered: readonly AnsweredCall[],
+): IssuedMetadata | undefined {
+  if (answered.length === 0) return issued;
+  return {
+    take(part, messageId) {
+      const fields = issued?.take(part, messageId);
+      const answer = 'toolCallId' in part && answered.find(({ toolCallId }) => toolCallId === part.toolCallId);
+      return answer ? { ...fields, ...answeredFields(answer), state: 'approval-responded' } : fields;
+    },
+  };
+}
+
 /** What the model of one answer has issued, in the record of its chat. */
 export interface IssuedEntry {
   /** The message that the run has made: the run names it, no client. */
@@ -72,6 +103,17 @@ export interface IssuedEntry {
   readonly calls: Readonly<Record<string, Fields>>;
   /** By the hashes of what was said, in order. */
   readonly said: readonly (readonly [said: number, fields: Fields])[];
+}
+
+/**
+ * What the model of a call gets back that its provider has asked about: by the id of the question the package of OpenAI knows which call
+ * a result is of. Not itself a decision.
+ */
+export function askedOptions(
+  approvalRequestId: string,
+  options: SharedV4ProviderMetadata = {},
+): SharedV4ProviderMetadata {
+  return { ...options, openai: { ...options['openai'], approvalRequestId } };
 }
 
 /** Collects the metadata of an answer by the parts that a client makes of it; `undefined` where there is none. */
@@ -109,8 +151,9 @@ export function issuedFrom(
       const said = left.get(messageId);
       if (!said) return others?.take(part, messageId);
       if ('toolCallId' in part) {
-        return own.find((entry) => entry.messageId === messageId && Object.hasOwn(entry.calls, part.toolCallId))
-          ?.calls[part.toolCallId];
+        const { toolCallId } = part;
+        const ofCall = own.filter((entry) => entry.messageId === messageId && Object.hasOwn(entry.calls, toolCallId));
+        return ofCall.length === 0 ? undefined : Object.assign({}, ...ofCall.map(({ calls }) => calls[toolCallId]));
       }
       const hash = quickHash(keyOf(part));
       const at = said.findIndex(([one]) => one === hash);

@@ -11,11 +11,14 @@
  * 5. Calls are made only where the model has finished with them (`mayExecute`). Results stand in the order of the calls, whichever
  *    ends first; a call without a result waits for a person, and then the run ends there.
  * 6. A model that goes in circles is told so, and then stopped. What a person says starts the count anew (`stalls.ts`).
- * 7. A rejected answer and its correction are no part of the chat, and the repair is tried once.
+ * 7. A call that its provider makes itself, and asks about, waits for a person as any other. What was decided goes back as the answer to
+ *    the provider's question; such a request is sent once.
+ * 8. A rejected answer and its correction are no part of the chat, and the repair is tried once.
  */
 
 import type {
   LanguageModelV4Message,
+  LanguageModelV4ToolApprovalResponsePart,
   LanguageModelV4ToolChoice,
   LanguageModelV4ToolResultPart,
 } from '@ai-sdk/provider';
@@ -26,6 +29,7 @@ import type { Tool, ToolOutcome } from '../tools/tool.ts';
 import { toolErrorPart } from '../tools/call-ends.ts';
 import type { FinishReason, Loop, RunEnd } from './run-record.ts';
 import { CallIds, callIdsIn } from './call-ids.ts';
+import { calledOfProvider } from '../tools/provider-tool.ts';
 import { toolCallName } from '../discovery/discovery-tools.ts';
 import { toPrompt, toPromptTools } from './model-prompt.ts';
 import { originOf, withOrigin } from './message-parts.ts';
@@ -55,6 +59,8 @@ export class ModelLoop implements Loop {
   readonly #mark: ReturnType<typeof createCacheMarks>;
   readonly #steps: AsyncGenerator<readonly UIMessageChunk[], RunEnd>;
   readonly #repeated: RepeatedCalls;
+  /** Whether the next call lets the provider make calls that were approved: it is not tried again, for they might be made twice. */
+  #isOnce: boolean;
   /** Set once the run goes in circles. */
   #stalled: PinnaceError | undefined;
 
@@ -64,6 +70,7 @@ export class ModelLoop implements Loop {
     const { principal: { tenant }, request: { chat } } = run;
     this.#mark = createCacheMarks({ tenant, agentId: terms.agent.id, chatId: chat.id });
     this.#repeated = new RepeatedCalls(run.limits.stallAfter);
+    this.#isOnce = terms.approved.size > 0;
     this.#steps = this.#runSteps();
   }
 
@@ -121,7 +128,7 @@ export class ModelLoop implements Loop {
   async *#takeAnswer(
     { prompt, shownIds, callIds, step }: StepPlace,
   ): AsyncGenerator<readonly UIMessageChunk[], TakenAnswer> {
-    const { budget, spans, limits, files, traceId, resolution: { stepTools, continues } } = this.#run;
+    const { budget, spans, limits, files, resolution: { stepTools, continues } } = this.#run;
     const { agent, models, contextWindow, chain, output, onPrompt, onBreak, onRetry } = this.#terms;
     const { modelSettings: settings } = agent;
     const offered = stepTools.current();
@@ -132,11 +139,13 @@ export class ModelLoop implements Loop {
     this.#countTools(offered);
     const toolChoice = toolChoiceOf(settings?.toolChoice, { offered, isFirst: step === 1 && continues === undefined });
     if (onPrompt) await onPrompt(prompt, step);
+    const isOnce = this.#isOnce;
+    this.#isOnce = false;
     const call = await openCall({
       models,
       budget,
       settings,
-      limits,
+      limits: isOnce ? { ...limits, modelRetries: 0 } : limits,
       prompt,
       fit: contextWindow.fitTo,
       tools,
@@ -149,18 +158,7 @@ export class ModelLoop implements Loop {
       report: reportAt(this.#run.report, { step }),
       onRetry,
     });
-    const content = createStepContent<Tool>({
-      step,
-      shownIds,
-      callIds,
-      find,
-      isWrapping: find(toolCallName) !== undefined,
-      missing: (name) => stepTools.missing(name),
-      onInvalid: ({ toolCallId, toolName: tool }, error) => {
-        emitRejected(error, spans);
-        return [toolErrorPart({ toolCallId, tool, traceId }, toData(error))];
-      },
-    });
+    const content = this.#contentOf({ step, shownIds, callIds }, { find, offered });
     yield [...call.fallback ? [{ type: 'data-model' as const, data: call.fallback }] : [], { type: 'start-step' }];
     for (let parts = await call.read(); parts; parts = await call.read()) {
       const chunks = content.take(parts);
@@ -178,6 +176,25 @@ export class ModelLoop implements Loop {
     return { answer, spent };
   }
 
+  #contentOf(
+    place: Omit<StepPlace, 'prompt'>,
+    { find, offered }: { readonly find: (name: string) => Tool | undefined; readonly offered: readonly Tool[] },
+  ): ReturnType<typeof createStepContent<Tool>> {
+    const { spans, traceId, resolution: { stepTools } } = this.#run;
+    return createStepContent<Tool>({
+      ...place,
+      find,
+      approved: this.#terms.approved,
+      findAsked: (name) => calledOfProvider(offered, name),
+      isWrapping: find(toolCallName) !== undefined,
+      missing: (name) => stepTools.missing(name),
+      onInvalid: ({ toolCallId, toolName: tool }, error) => {
+        emitRejected(error, spans);
+        return [toolErrorPart({ toolCallId, tool, traceId }, toData(error))];
+      },
+    });
+  }
+
   /** Counts the tokens of the tools that the model may call in a step. */
   #countTools(offered: readonly Tool[]): void {
     const { usage, resolution: { toolSet } } = this.#run;
@@ -188,7 +205,7 @@ export class ModelLoop implements Loop {
 
   /** Makes the calls at once, and yields what becomes of each as it ends. */
   async *#settleCalls(calls: readonly ParsedCall<Tool>[]): AsyncGenerator<readonly UIMessageChunk[], Settled> {
-    const results: (LanguageModelV4ToolResultPart | undefined)[] = calls.map(() => undefined);
+    const results: (Settled['results'][number] | undefined)[] = calls.map(() => undefined);
     this.#repeated.startStep();
     const ready: UIMessageChunk[] = [];
     let wake = Promise.withResolvers<void>();
@@ -201,7 +218,9 @@ export class ModelLoop implements Loop {
         if (settled.outcome) {
           const times = this.#timesOf(call, settled);
           const output = await this.#outputOf(settled.outcome);
-          results[at] = resultOf(call, times === undefined ? output : withStallLine(output, times));
+          results[at] = call.providerApprovalId === undefined
+            ? resultOf(call, times === undefined ? output : withStallLine(output, times))
+            : this.#refusalOf({ ...call, providerApprovalId: call.providerApprovalId }, settled.outcome);
           if (times !== undefined) ready.push(stallChunk(call.toolCallId, times));
         } else waiting += 1;
       } catch (error) {
@@ -223,19 +242,33 @@ export class ModelLoop implements Loop {
 
   /** What becomes of a call: an outcome, or an approval that a person must give. */
   async #settle(
-    { tool, toolCallId, toolName, input, error, providerMetadata }: ParsedCall<Tool>,
+    { tool, toolCallId, toolName, input, error, providerMetadata, providerApprovalId }: ParsedCall<Tool>,
   ): Promise<SettledCall> {
     const { calls, spans, resolution: { stepTools } } = this.#run;
     if (error || !tool) {
       return { chunks: [], outcome: { ok: false, error: toData(error ?? stepTools.missing(toolName)) } };
     }
-    const call = calls.open(tool, input, toolCallId);
+    const call = providerApprovalId === undefined
+      ? calls.open(tool, input, toolCallId)
+      : calls.openAsked(tool, input, { toolCallId, providerApprovalId });
     const { chunks, outcome } = await calls.askOrSettle(call, spans.clock.signal);
     const [shown, ...rest] = chunks;
     if (!outcome) return { chunks };
     const { hasAsked } = call;
     const first = shown && providerMetadata ? { ...shown, providerMetadata } as UIMessageChunk : shown; // an end of a call has the field
     return { chunks: first ? [first, ...rest] : rest, outcome, hasAsked };
+  }
+
+  /** The answer to a provider whose call nobody may approve. The next turns of the chat send it as well. */
+  #refusalOf(
+    { toolCallId, toolName, input, providerApprovalId }: ParsedCall<Tool> & { readonly providerApprovalId: string },
+    outcome: ToolOutcome,
+  ): LanguageModelV4ToolApprovalResponsePart {
+    const { agent, chain, messageId, models } = this.#terms;
+    const reason = outcome.ok ? undefined : outcome.error.message;
+    const by = { messageId, agentId: agent.id, model: modelKey(models.current) };
+    chain.answered({ toolCallId, toolName, input, providerApprovalId, approved: false, reason }, by);
+    return responseTo(providerApprovalId, { approved: false, reason });
   }
 
   /** How often the call had this outcome, where that is too often. */
@@ -269,7 +302,7 @@ export class ModelLoop implements Loop {
     const hasRoom = hasSteps && left.tokens > 0 && left.cost > 0;
     const isSettled = waiting === 0 && results.length === calls.length;
     const hasMore = mayExecute(finishReason) && waiting === 0 && (isDeferred || (calls.length > 0 && isSettled));
-    const isStopped = hasMore && isEnough?.(answer, results) === true;
+    const isStopped = hasMore && isEnough?.(answer, results.filter((result) => result.type === 'tool-result')) === true;
     const stalled = hasMore && !isStopped ? this.#stalled : undefined;
     this.#stalled = undefined;
     if (stalled && !steering.continues(hasRoom)) return stopped(finishReason, stalled);
@@ -348,13 +381,21 @@ function emitRejected(error: PinnaceError, { current }: RunSpans): void {
 /** What became of the calls of a step. */
 interface Settled {
   /** In the order of the calls. */
-  readonly results: readonly LanguageModelV4ToolResultPart[];
+  readonly results: readonly (LanguageModelV4ToolResultPart | LanguageModelV4ToolApprovalResponsePart)[];
   /** How many calls wait for a person. */
   readonly waiting: number;
 }
 
 /** A step whose calls may not be made. */
 const unsettled: Settled = { results: [], waiting: 0 };
+
+/** What a provider receives that has asked about a call. */
+function responseTo(
+  approvalId: string,
+  { approved, reason }: { readonly approved: boolean; readonly reason: string | undefined },
+): LanguageModelV4ToolApprovalResponsePart {
+  return { type: 'tool-approval-response', approvalId, approved, ...(reason !== undefined && { reason }) };
+}
 
 /** The result of a call as the model receives it; it has the metadata of the call. */
 function resultOf(

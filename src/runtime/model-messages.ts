@@ -95,6 +95,8 @@ function convertAnswer(parts: readonly HistoryPart[]): ModelMessage[] {
   const messages: ModelMessage[] = [];
   let content: AnswerContent = [];
   let results: ToolContent = [];
+  /** Of calls that the provider makes once they are approved: its next step begins with them. */
+  const later: AnswerContent = [];
   const endStep = (): void => {
     if (content.length > 0) messages.push({ role: 'assistant', content });
     if (results.length > 0) messages.push({ role: 'tool', content: results });
@@ -116,16 +118,43 @@ function convertAnswer(parts: readonly HistoryPart[]): ModelMessage[] {
       if (one.edited) results = results.map((result) => withEdits(result, one.edited));
     } else if (one.kind === 'call') {
       const part = isForeign ? { ...one.part, callProviderMetadata: foreignCall } : one.part;
-      content.push(...callContent(part));
-      if (part.providerExecuted !== true) results.push(toResult(part, part.callProviderMetadata));
-    } else if (one.part.type === 'step-start') endStep();
-    else if (one.part.type === 'steering-message') {
+      const answer = answerToProvider(part);
+      if (answer) {
+        const [call, ...result] = callContent(part);
+        if (call) content.push(call);
+        results.push(answer);
+        if (answer.approved && part.state !== 'approval-responded') later.push(...result);
+      } else {
+        content.push(...callContent(part));
+        if (part.providerExecuted !== true) results.push(toResult(part, part.callProviderMetadata));
+      }
+    } else if (one.part.type === 'step-start') {
+      endStep();
+      content.push(...later.splice(0));
+    } else if (one.part.type === 'steering-message') {
       endStep();
       messages.push({ role: 'user', content: one.part.parts.flatMap(toUserPart) });
     } else content.push(...answerContent(one.part));
   }
   endStep();
+  if (later.length > 0) messages.push({ role: 'assistant', content: later });
   return messages;
+}
+
+/** What a provider is answered that has asked about the call. */
+function answerToProvider(
+  { providerExecuted, callProviderMetadata, approval }: CallPart,
+): Extract<ToolContent[number], { type: 'tool-approval-response' }> | undefined {
+  const approvalId = callProviderMetadata?.['openai']?.['approvalRequestId'];
+  if (providerExecuted !== true || typeof approvalId !== 'string' || !approval) return undefined;
+  const { approved, reason } = approval;
+  return {
+    type: 'tool-approval-response',
+    approvalId,
+    approved,
+    ...(reason !== undefined && { reason }),
+    providerExecuted,
+  };
 }
 
 function toUserPart(part: FixedPart): UserContent {
@@ -233,10 +262,21 @@ function toHistory(messages: readonly UIMessage[], issued?: IssuedMetadata): UIM
     const parts = withoutInnerCalls(message).flatMap(toHistoryPart).map((part) => {
       const said = wellFormed(withoutProviderFields(part)); // an answer that an earlier version has stored may be cut
       const fields = issued?.take(said, message.id);
-      return { ...said, ...fields };
+      return isOurEnd(fields) ? said : { ...said, ...fields };
     });
     return { ...message, parts };
   }).filter(({ parts }) => parts.length > 0);
+}
+
+/**
+ * Whether a call that its provider has asked about has ended without it: nobody has decided on it, or its result never arrived. Then it
+ * goes back as a call of ours, with our words.
+ */
+function isOurEnd(fields: Readonly<Record<string, unknown>> = {}): boolean {
+  const { callProviderMetadata, approval, resultProviderMetadata, state } = fields;
+  if (asRecord(asRecord(callProviderMetadata)['openai'])['approvalRequestId'] === undefined) return false;
+  const { approved } = asRecord(approval);
+  return approved === undefined || (approved === true && !resultProviderMetadata && state === undefined);
 }
 
 /**
@@ -410,12 +450,15 @@ const call = {
   providerExecuted: v.optional(v.boolean()),
   callProviderMetadata: metadata,
   resultProviderMetadata: metadata,
+  /** Of a call that its provider has asked about: as it was decided here. */
+  approval: v.optional(v.object({ approved: v.boolean(), reason: v.optional(v.string()) })),
 };
 
 /** A tool call that has ended; `toHistory` leaves out every other one. */
 const CallPart = v.variant('state', [
   v.looseObject({ type: v.string(), ...call, state: v.literal('output-available'), output: v.optional(v.unknown()) }),
   v.looseObject({ type: v.string(), ...call, state: v.literal('output-error'), errorText: v.string() }),
+  v.looseObject({ type: v.string(), ...call, state: v.literal('approval-responded') }),
 ]);
 type CallPart = v.InferOutput<typeof CallPart> & { readonly toolName: string };
 

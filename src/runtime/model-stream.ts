@@ -143,8 +143,10 @@ export interface ParsedCall<Tool> {
   readonly input: unknown;
   readonly providerMetadata?: SharedV4ProviderMetadata | undefined;
   readonly providerExecuted?: boolean | undefined;
+  /** What the provider calls its question, for a call that it makes once a person has approved it. */
+  readonly providerApprovalId?: string | undefined;
   readonly dynamic?: boolean | undefined;
-  /** Absent for calls that the provider executes, and for unknown tools. */
+  /** Absent for calls that the provider executes without asking, and for unknown tools. */
   readonly tool?: Tool | undefined;
   /** Why the call cannot be made. */
   readonly error?: PinnaceError | undefined;

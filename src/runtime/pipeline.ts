@@ -33,7 +33,7 @@ import {
   type LoadInbox,
 } from './run-methods.ts';
 import { createResolver, type Resolver } from './resolver.ts';
-import { createToolSets, type McpSource } from './tool-sets.ts';
+import { createToolSets, type McpSource, permittedSet } from './tool-sets.ts';
 import type { RuntimeContent, RuntimeObservers, RuntimeOptions, RuntimeParts } from './run-context.ts';
 import { paysBytes } from './budget-terms.ts';
 import type { HostedRuntime, ScheduleAccess } from './runtime.ts';
@@ -278,7 +278,8 @@ function createOperations(parts: RuntimeParts, { guard }: { readonly guard: Guar
       requireOpen();
       await resolver.refresh();
       const { agent, tools, servers } = await resolver.equip(agentId, principal);
-      const { digest, entries, tools: included } = await toolSetOf(agent, tools, servers);
+      const caller = { agentId: agent.id, principal, authorize: parts.authorize };
+      const { digest, entries, tools: included } = await permittedSet(await toolSetOf(agent, tools, servers), caller);
       const { egress } = agent;
       const empty = await dataSources?.emptyFor(agent, principal) ?? [];
       const all = [...problems.of(agent), ...empty.map((error) => problemOf(agent, error))];

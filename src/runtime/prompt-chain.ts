@@ -23,7 +23,7 @@ import type { UIMessage } from '../contracts/ai-types.ts';
 import type { Storage } from '../contracts/storage.ts';
 import type { Label } from '../permission/label.ts';
 import { messageTokens, valueTokens } from './estimate-prompt.ts';
-import { type IssuedEntry, issuedWith } from './issued-metadata.ts';
+import { type AnsweredCall, answeredFields, type IssuedEntry, issuedWith } from './issued-metadata.ts';
 import { type MessageOrigin, originOf } from './message-parts.ts';
 import { wrapCalls } from './wrapped-calls.ts';
 
@@ -191,6 +191,11 @@ export class PromptChain {
   issued(answer: LanguageModelV4Message, by: Pick<IssuedEntry, 'messageId' | 'agentId' | 'model'>): void {
     const issued = issuedWith(answer);
     if (issued) this.#issued.push({ ...by, ...issued });
+  }
+
+  /** Notes what a provider is answered that has asked about a call. */
+  answered(call: AnsweredCall, by: Pick<IssuedEntry, 'messageId' | 'agentId' | 'model'>): void {
+    this.#issued.push({ ...by, calls: { [call.toolCallId]: answeredFields(call) }, said: [] });
   }
 
   /** What the next run of the chat compares with; `undefined` where no model was called. `isThere` knows the messages of the chat. */

@@ -8,7 +8,14 @@ import type { Principal } from '../base/principal.ts';
 import type { ModelMessage, UIMessage, UIMessageChunk } from '../contracts/ai-types.ts';
 import { approvalsRequestedIn } from './decided-calls.ts';
 import { foldMessage } from './fold-message.ts';
-import { issuedFrom, issuedIn, issuedOnly, readIssued } from './issued-metadata.ts';
+import {
+  type AnsweredCall,
+  issuedFrom,
+  issuedIn,
+  issuedOnly,
+  issuedWithAnswers,
+  readIssued,
+} from './issued-metadata.ts';
 import { uncovered } from './message-parts.ts';
 import { modelMessages } from './model-messages.ts';
 import { leaveProvider } from './model-prompt.ts';
@@ -122,7 +129,7 @@ interface Messages {
   readonly model: readonly ModelMessage[];
   /** The message of the recorded steps. */
   readonly answerId: string;
-  readonly toModel: (messages: readonly UIMessage[]) => readonly ModelMessage[];
+  readonly toModel: (messages: readonly UIMessage[], answered?: readonly AnsweredCall[]) => readonly ModelMessage[];
 }
 
 /** The chat as the model receives it: the request, then what the recorded steps have said, and `edited` what is changed of them. */
@@ -151,7 +158,7 @@ export async function messagesOf(
     : issuedOnly(last.id, await readIssued(storage, { owner, agentId, chatId: parent.state.chatId, runId: continues }));
   const record = await readPromptRecord(storage, promptKey({ tenant, subject }, parent.state.chatId));
   const hasContext = contextOf(own.parts).length > 0;
-  const toModel = (all: readonly UIMessage[]): readonly ModelMessage[] => {
+  const toModel = (all: readonly UIMessage[], answered: readonly AnsweredCall[] = []): readonly ModelMessage[] => {
     const ofOwn = issuedIn(chunks);
     const others = issuedFrom(record?.issued ?? [], { agentId, model: modelKey(resolved) }, before);
     const model = modelMessages(
@@ -160,7 +167,10 @@ export async function messagesOf(
         chat: { ...request.chat, messages: hasContext ? [...all] : withOldContext(all, resolved.contexts, hasOwn) },
       },
       [],
-      { take: (part, id) => hasOwn && id === own.id ? ofOwn.take(part, id) : others?.take(part, id) },
+      issuedWithAnswers(
+        { take: (part, id) => hasOwn && id === own.id ? ofOwn.take(part, id) : others?.take(part, id) },
+        answered,
+      ),
     );
     if (provider.id !== basis.providerId || modelId !== basis.modelId) leaveProvider(model);
     return model;

@@ -44,6 +44,7 @@ import type { ProgramHost, Tool } from '../tools/tool.ts';
 import type { Budgets } from './budgets.ts';
 import type { CodeAgent } from './code-agent.ts';
 import type { ContextWindow } from './context-window.ts';
+import type { AnsweredCall } from './issued-metadata.ts';
 import type { Loop, RecordedChunk, RunState } from './run-record.ts';
 import type { Limits } from './limits.ts';
 import type { ReadInRun, RunFiles } from './message-files.ts';
@@ -254,6 +255,8 @@ export interface LoopTerms {
   readonly contextWindow: ContextWindow;
   /** What the last answer must be; absent, any text. */
   readonly output: RunOutput | undefined;
+  /** The calls that their provider makes now, because a person has approved them. */
+  readonly approved: ReadonlySet<string>;
   /** Whether the run ends after a step that another one would follow. */
   readonly isEnough:
     | ((answer: Answer<Tool>, results: readonly LanguageModelV4ToolResultPart[]) => boolean)
@@ -313,7 +316,7 @@ export interface ResumedRun {
   /** What goes on under its own id, after its instance was lost. */
   readonly recovered?: RecoveredPart;
   /** Returns the chat as the model receives it, once the programs have gone on. */
-  readonly toModel: (messages: readonly UIMessage[]) => readonly ModelMessage[];
+  readonly toModel: (messages: readonly UIMessage[], answered?: readonly AnsweredCall[]) => readonly ModelMessage[];
   /** What the claim writes: the state, the first items of the log and the number of the last one, and other changes. */
   readonly claim?: {
     readonly state: Pick<RunState, 'parent' | 'expiresAt'>;

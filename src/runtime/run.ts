@@ -27,6 +27,7 @@ import { reportAt, reportedHook, reportHidden } from '../events/report.ts';
 import type { Span, SpanEnd } from '../events/span.ts';
 import type { GoesOn } from '../permission/waiting.ts';
 import type { RunRedaction } from '../permission/redaction/run-redaction.ts';
+import { calledOfProvider } from '../tools/provider-tool.ts';
 import { RunCalls } from '../tools/run-calls.ts';
 import { quickHash } from '../base/hash.ts';
 import { chatFactsOf, openFacts } from './chat-facts.ts';
@@ -44,7 +45,7 @@ import type {
   RunPrograms,
   RuntimeParts,
 } from './run-context.ts';
-import { issuedFrom, type IssuedMetadata, issuedOnly, readIssued } from './issued-metadata.ts';
+import { issuedFrom, type IssuedMetadata, issuedOnly, issuedWithAnswers, readIssued } from './issued-metadata.ts';
 import type { Limits } from './limits.ts';
 import type { LiveRun } from './live-run.ts';
 import { endOfAbort, failed, ModelLoop } from './loop.ts';
@@ -172,7 +173,10 @@ export class Run implements RunContext {
       usage: this.usage,
       budget: this.budget,
       spans: this.spans,
-      find: (name) => this.resolution.stepTools.current().find(({ definition }) => definition.name === name),
+      find: (name) => {
+        const tools = this.resolution.stepTools.current();
+        return tools.find(({ definition }) => definition.name === name) ?? calledOfProvider(tools, name);
+      },
       push: this.push,
       settled: (outcome) => this.files.settled(outcome),
       citeOf: createCitations(request.chat.messages, this.push),
@@ -271,14 +275,16 @@ export class Run implements RunContext {
     });
     const onRetry = (retry: ModelRetry): void => push(retryChunk(retry, this.now()));
     const messages = resumed && settled.messages !== chat.messages
-      ? resumed.toModel(settled.messages)
+      ? resumed.toModel(settled.messages, settled.answered)
       : resumed || (settled.messages === chat.messages && !issued)
       ? resolution.messages
       : modelMessages(
         { ...this.request, chat: { ...chat, messages: [...settled.messages] } },
         resolution.contexts,
-        issued,
+        issuedWithAnswers(issued, settled.answered),
       );
+    const by = { messageId: this.#messageId(), agentId: agent.id, model: modelKey(models.current) };
+    for (const one of settled.answered) chain.answered(one, by);
     return new ModelLoop(this, {
       agent,
       output,
@@ -286,6 +292,7 @@ export class Run implements RunContext {
       models,
       messageId: this.#messageId(),
       chain,
+      approved: new Set(settled.answered.flatMap(({ toolCallId, approved }) => approved ? [toolCallId] : [])),
       onBreak: this.#onBreak,
       messages: await this.files.load(messages),
       otherCallIds: this.#otherCallIds,

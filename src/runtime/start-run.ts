@@ -28,14 +28,12 @@ import { type CallerTrace, type Span, statusOfError } from '../events/span.ts';
 import { createTraceId } from '../events/trace-ids.ts';
 import { createRunRedaction, redactedEmit, type RunRedaction } from '../permission/redaction/run-redaction.ts';
 import { requireProviderTools } from '../tools/availability.ts';
-import { permittedTools } from '../tools/invoke-tool.ts';
 import { isProviderTool } from '../tools/provider-tool.ts';
 import { type ChatOfRun, openChatOf, settleWhenEnded } from './chats.ts';
 import type { ClaimOptions } from './claim-run.ts';
 import { outputRequest } from './compose-loop.ts';
 import { approvalsRequestedIn } from './decided-calls.ts';
 import type { FollowedPlan, Resolution, RunIdentity, RunOrigin, RuntimeParts } from './run-context.ts';
-import type { LanguageModel } from '../contracts/ai-types.ts';
 import type { Agent, LimitOverrides } from '../base/schema.ts';
 import { minLimits } from './limits.ts';
 import { requirePrice } from './model-budget.ts';
@@ -50,7 +48,7 @@ import { parseRunRequest, type RunRequest } from './run-request.ts';
 import { Run } from './run.ts';
 import type { Started, StartOptions } from './runtime.ts';
 import { createStepTools } from './step-tools.ts';
-import { notesOf, requireGuard, type ToolSet } from './tool-sets.ts';
+import { notesOf, permittedSet, requireGuard } from './tool-sets.ts';
 import { loadedIn } from './wrapped-calls.ts';
 import { uncovered } from './message-parts.ts';
 import { contextParts } from './turn-context.ts';
@@ -266,8 +264,13 @@ class StartingRun implements RunIdentity {
     const { agent, provider, contextTokens } = found;
     requirePrice(provider, requested.budget?.cost);
     if (found.secret) redaction.add(found.secret);
-    const toolSet = await this.#permitted(await runtime.toolSetOf(agent, tools, servers), found);
-    const { sandbox } = runtime;
+    const { authorize, sandbox } = runtime;
+    const toolSet = await permittedSet(await runtime.toolSetOf(agent, tools, servers), {
+      agentId: agent.id,
+      principal,
+      authorize,
+    });
+    if (toolSet.tools.some(isProviderTool)) requireProviderTools(toPromptTools(toolSet.tools), found.model);
     requireGuard(agent, { tools: toolSet.tools, canRun: sandbox !== undefined && 'open' in sandbox });
     const { chat } = requested;
     const request = { ...requested, context: [...notesOf(toolSet, chat.messages), ...requested.context] };
@@ -299,15 +302,6 @@ class StartingRun implements RunIdentity {
     const prompts = plan ? noPrompts : readPrompt({ storage, recent, principal, chatId: chat.id }, chat.messages);
     void prompts.catch(() => undefined); // the run waits for it
     return { ...found, toolSet, stepTools, prompts, contexts, messages, limits, request, plan, continues };
-  }
-
-  /** The tool set without the tools of providers that a rule denies. They must be the model's own. */
-  async #permitted(toolSet: ToolSet, { agent, model }: { readonly agent: Agent; readonly model: LanguageModel }) {
-    if (!toolSet.tools.some(isProviderTool)) return toolSet;
-    const { principal, runtime: { authorize } } = this;
-    const tools = await permittedTools(toolSet.tools, { agentId: agent.id, principal, authorize });
-    requireProviderTools(toPromptTools(tools), model);
-    return tools === toolSet.tools ? toolSet : { ...toolSet, tools };
   }
 
   /** Records what the run is started from, where the composition keeps it, or another instance may continue the run. */

@@ -16,6 +16,7 @@ import { type CallIds, StepCallIds } from './call-ids.ts';
 import { notOf } from '../tools/availability.ts';
 import { cut, reportedError, toStreamError } from './model-error.ts';
 import { toolCallName } from '../discovery/discovery-tools.ts';
+import { askedOptions } from './issued-metadata.ts';
 import { unwrapCall, WrappedInput } from './wrapped-calls.ts';
 import {
   callChunk,
@@ -39,7 +40,7 @@ export interface Answer<Tool> {
   readonly usage: LanguageModelV4Usage;
   /** With reasoning and metadata: without them reasoning models refuse the next call. */
   readonly message: LanguageModelV4Message;
-  /** The requested tool calls, without those that the provider executes. */
+  /** The requested tool calls, without those that the provider executes and does not ask about. */
   readonly calls: readonly ParsedCall<Tool>[];
   /** Calls of the provider's own tools that have no result yet: a later step brings it. */
   readonly isDeferred: boolean;
@@ -66,6 +67,10 @@ interface StepContentOptions<Tool> {
   readonly callIds: CallIds;
   readonly find: (name: string) => Tool | undefined;
   readonly missing: (name: string) => PinnaceError;
+  /** The calls that the provider may make now, because a person has approved them. */
+  readonly approved?: ReadonlySet<string>;
+  /** Finds the tool by which a call is judged that the provider asks about. */
+  readonly findAsked?: (name: string) => Tool | undefined;
   /** Whether calls of `tool_call` are calls of the tool that they name. */
   readonly isWrapping?: boolean;
   /** Returns what else is shown of a call that cannot be made. */
@@ -83,7 +88,7 @@ class Step<Tool> implements StepContent<Tool> {
   readonly #open = new Map<string, { readonly id: string; readonly block: Block }>();
   readonly #calls: ParsedCall<Tool>[] = [];
   readonly #callIds: StepCallIds;
-  readonly #deferred = new Map<string, string>();
+  readonly #deferred = new Map<string, ParsedCall<Tool> | undefined>();
   readonly #texts = new WholeTexts();
   readonly #wrapped = new Map<string, WrappedInput>();
   #blocks = 0;
@@ -164,7 +169,8 @@ class Step<Tool> implements StepContent<Tool> {
       case 'tool-result':
         return [this.#result(part)];
       case 'tool-approval-request':
-        throw this.#deferred.has(this.#callIds.settled(part.toolCallId)) ? approvalOfProvider() : invalidAnswer();
+        this.#ask(part);
+        return [];
       case 'file':
       case 'reasoning-file':
         return [this.#file(part)];
@@ -271,6 +277,10 @@ class Step<Tool> implements StepContent<Tool> {
   #call(given: StreamPart<'tool-call'>): readonly UIMessageChunk[] {
     const { find, missing, onInvalid } = this.#options;
     const part = wellFormed(given);
+    if (this.#isApproved(part)) {
+      this.#deferred.set(this.#callIds.settled(part.toolCallId), undefined);
+      return []; // shown when it was approved
+    }
     const isRepeated = this.#callIds.isRepeated(part.toolCallId, part.toolName, part.input);
     const ours = { ...part, toolCallId: this.#callIds.complete(part.toolCallId, part.toolName) };
     const call = parseCall(ours, { find, missing, isRepeated });
@@ -283,9 +293,29 @@ class Step<Tool> implements StepContent<Tool> {
       ...(providerExecuted !== undefined && { providerExecuted }),
       ...optionsOf(providerMetadata),
     });
-    if (providerExecuted === true) this.#deferred.set(toolCallId, toolName);
+    if (providerExecuted === true) this.#deferred.set(toolCallId, call);
     else this.#calls.push(call);
     return error ? [callChunk(call), ...onInvalid?.(call, error) ?? []] : [callChunk(call)];
+  }
+
+  #isApproved({ toolCallId, providerExecuted }: Pick<StreamPart<'tool-call'>, 'toolCallId' | 'providerExecuted'>) {
+    return providerExecuted === true && this.#options.approved?.has(this.#callIds.settled(toolCallId)) === true;
+  }
+
+  /** The provider wants a person to approve a call of this answer. */
+  #ask(
+    { toolCallId: given, approvalId: providerApprovalId, providerMetadata }: StreamPart<'tool-approval-request'>,
+  ): void {
+    const toolCallId = this.#callIds.settled(given);
+    const call = this.#deferred.get(toolCallId);
+    if (!call) throw invalidAnswer();
+    const tool = call.error ? undefined : this.#options.findAsked?.(call.toolName);
+    if (!tool) throw approvalOfProvider();
+    this.#deferred.delete(toolCallId);
+    this.#calls.push({ ...call, tool, providerApprovalId });
+    const at = this.#content.findIndex((part) => part.type === 'tool-call' && part.toolCallId === toolCallId);
+    const part = this.#content[at];
+    if (part) this.#content[at] = { ...part, ...optionsOf(askedOptions(providerApprovalId, providerMetadata)) };
   }
 
   /** A result of the provider's own tool belongs to the assistant's message; only the last one counts. */
@@ -300,7 +330,9 @@ class Step<Tool> implements StepContent<Tool> {
       : { type: 'json', value: result as JSONValue }; // JSON of the provider
     if (preliminary !== true) {
       this.#deferred.delete(toolCallId);
-      this.#content.push({ type: 'tool-result', toolCallId, toolName, output, ...optionsOf(providerMetadata) });
+      const settled = { type: 'tool-result', toolCallId, toolName, output, ...optionsOf(providerMetadata) } as const;
+      if (this.#options.approved?.has(toolCallId)) this.#content.unshift(settled); // as later turns have it
+      else this.#content.push(settled);
     }
     return resultChunk({ ...part, toolCallId });
   }
@@ -342,11 +374,11 @@ function requireDeclared({ warnings }: StreamPart<'stream-start'>): void {
   if (refused?.type === 'unsupported') throw notOf(refused.feature.split(' ').at(-1) ?? '', 'The model');
 }
 
-/** The error for a provider that wants a person to approve a tool of its own: no decision can go back to it. */
+/** The error for a provider that asks about a call of which nobody knows what it is of. */
 function approvalOfProvider(): PinnaceError {
   return new PinnaceError(
     'unavailable',
-    "The model endpoint asks for the approval of a tool of its own, which runs cannot give: configure the provider's tool to need none",
+    'The model endpoint asks for the approval of a tool that the agent does not have once: name one such tool in "entryTools", or configure it to need no approval',
     { retryable: false, details: { reason: 'provider_approval' } },
   );
 }

@@ -10,6 +10,7 @@ import {
   type Unavailable,
   unknownTool,
 } from '../tools/availability.ts';
+import { permittedTools, type PrepareOptions, type Unpermitted } from '../tools/invoke-tool.ts';
 import { unknownHandler } from '../tools/define-tool.ts';
 import { type Builtin, implement, type Means } from '../tools/implement.ts';
 import { isProviderTool, providerToolOf } from '../tools/provider-tool.ts';
@@ -148,7 +149,8 @@ type Exclusion =
   | 'no_implementation'
   | 'only_in_plans'
   | 'name_taken'
-  | 'not_for_programs';
+  | 'not_for_programs'
+  | Unpermitted;
 
 /** A tool that is known: its definition, and its code where the composition has it. */
 export interface KnownTool {
@@ -243,6 +245,22 @@ const inPlans: ReadonlySet<string> = new Set(planToolIds);
 function reasonFor(id: string): Exclusion {
   if (inPlans.has(id)) return 'only_in_plans';
   return builtinToolIds.has(id) ? 'no_implementation' : 'unknown_tool';
+}
+
+/** The tool set without the tools of providers that `authorize` lets nobody call, with those that ask first where it wants that. */
+export async function permittedSet(
+  toolSet: ToolSet,
+  caller: Pick<PrepareOptions, 'agentId' | 'principal' | 'authorize'>,
+): Promise<ToolSet> {
+  if (!toolSet.tools.some(isProviderTool)) return toolSet;
+  const { tools, left } = await permittedTools(toolSet.tools, caller);
+  if (tools === toolSet.tools) return toolSet;
+  const reasons = new Map([...left].map(([{ definition }, excluded]) => [definition.id, excluded]));
+  const entries = toolSet.entries.map((entry) => {
+    const excluded = entry.excluded ?? reasons.get(entry.id);
+    return excluded ? { id: entry.id, excluded } : entry;
+  });
+  return { ...toolSet, tools, entries };
 }
 
 const counted = new WeakMap<readonly ManifestEntry[], ExclusionCounts>();

@@ -1,5 +1,6 @@
 /** What an agent may use of all tools, as far as their definitions say: the one rule for runs, the registry and plans. */
 
+import type { Trust } from '../permission/label.ts';
 import { PinnaceError } from '../base/errors.ts';
 import type { LanguageModelV4CallOptions, LanguageModelV4ProviderTool } from '@ai-sdk/provider';
 import type { Agent, ToolDefinition } from '../base/schema.ts';
@@ -149,4 +150,13 @@ export function requireKnownTools(
     );
     if (toolId !== undefined) throw unknownTool('compose the runtime', { agentId, toolId, known });
   }
+}
+
+/**
+ * Whether the definition wants every call, or every call that may change something, approved by a person. With `rules` it leaves that
+ * to the rules of a guarded agent.
+ */
+export function needsApproval({ approval = 'never', annotations }: ToolDefinition, trust: Trust = 'open'): boolean {
+  const isMutating = approval === 'mutating' || (approval === 'rules' && trust !== 'guarded');
+  return approval === 'always' || (isMutating && annotations?.readOnlyHint !== true);
 }

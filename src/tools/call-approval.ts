@@ -1,5 +1,5 @@
 /**
- * Which calls a person must approve, what that person is shown, and what the decision is bound to.
+ * What the person who must approve a call is shown, and what the decision is bound to.
  *
  * - The model chooses every name and value of an input, so nothing of it is shown unescaped, nothing long hides what is short, and two
  *   different inputs never look the same.
@@ -12,7 +12,7 @@ import { sha256 } from '../base/hash.ts';
 import { isRecord } from '../base/is-record.ts';
 import { canonicalJson, pointerBelow } from '../base/json.ts';
 import type { Principal } from '../base/principal.ts';
-import type { Agent, ToolDefinition } from '../base/schema.ts';
+import type { Agent } from '../base/schema.ts';
 import { visible } from '../base/text.ts';
 import type {
   EarlierClaim,
@@ -23,19 +23,10 @@ import type {
 } from '../permission/interruption.ts';
 import type { WaitingFacts } from '../permission/waiting.ts';
 import type { CallContextFacts } from '../contracts/authenticator.ts';
-import { type Label, overlaps, type Trust } from '../permission/label.ts';
+import { type Label, overlaps } from '../permission/label.ts';
 import { declaredFields, elementSchemas } from './input-fields.ts';
 import { previewLines, type ShownPreview } from './call-preview.ts';
 import type { Tool } from './tool.ts';
-
-/**
- * Whether the definition wants every call, or every call that may change something, approved by a person. With `rules` it leaves that
- * to the rules of a guarded agent.
- */
-export function needsApproval({ approval = 'never', annotations }: ToolDefinition, trust: Trust = 'open'): boolean {
-  const isMutating = approval === 'mutating' || (approval === 'rules' && trust !== 'guarded');
-  return approval === 'always' || (isMutating && annotations?.readOnlyHint !== true);
-}
 
 /** The description of a call for the person who approves it: as fields for a page, and as text. */
 export interface CallDescription extends ShownPreview {

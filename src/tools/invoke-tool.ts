@@ -24,11 +24,12 @@ import {
   spendPermit,
 } from '../permission/call-permit.ts';
 import type { Trust } from '../permission/label.ts';
-import { needsApproval } from './call-approval.ts';
+import { needsApproval } from './availability.ts';
 import { leavesDoubt, lossOfError, lossOfSignal, mayAct, outcomeUnknown, safeError, stoppedCall } from './call-ends.ts';
 import { base64Size } from '../base/base64.ts';
 import { mediaOf } from './content.ts';
 import { undeclaredField } from './input-fields.ts';
+import { askingFirst, isProviderTool } from './provider-tool.ts';
 import type { Tool, ToolContext, ToolOutcome } from './tool.ts';
 
 /** A call that `invokeTool` may make, or the reason why it may not. */
@@ -97,17 +98,28 @@ function refused(ruling: Exclude<Ruling, { readonly decision: 'allow' }>, attemp
   return { ok: false, error, approval };
 }
 
-/** Leaves out the tools of providers whose calls `authorize` does not simply allow. The same array where that is none. */
+/** Why a tool of a provider is not declared: its calls are denied, or need an approval that its provider does not ask for. */
+export type Unpermitted = 'not_permitted' | 'approval_unsupported';
+
+/**
+ * The tools without those of providers whose calls `authorize` denies, or wants approved where the provider asks nobody; `tools` is the
+ * same array where all are simply allowed.
+ */
 export async function permittedTools(
   tools: readonly Tool[],
   caller: Omit<PrepareOptions, 'toolCallId' | 'approved'>,
-): Promise<readonly Tool[]> {
-  const denied = new Set<Tool>();
-  for (const tool of tools.filter(({ definition: { type } }) => type === 'provider')) {
-    const { ok } = await prepareCall(tool, {}, { ...caller, toolCallId: 'provider' });
-    if (!ok) denied.add(tool);
+): Promise<{ readonly tools: readonly Tool[]; readonly left: ReadonlyMap<Tool, Unpermitted> }> {
+  const left = new Map<Tool, Unpermitted>();
+  const asking = new Map<Tool, Tool>();
+  for (const tool of tools.filter(isProviderTool)) {
+    const prepared = await prepareCall(tool, {}, { ...caller, toolCallId: 'provider' });
+    if (prepared.ok) continue;
+    const asked = prepared.approval && askingFirst(tool);
+    if (asked) asking.set(tool, asked);
+    else left.set(tool, prepared.approval ? 'approval_unsupported' : 'not_permitted');
   }
-  return denied.size === 0 ? tools : tools.filter((tool) => !denied.has(tool));
+  if (left.size + asking.size === 0) return { tools, left };
+  return { tools: tools.filter((tool) => !left.has(tool)).map((tool) => asking.get(tool) ?? tool), left };
 }
 
 async function checkInput(tool: Tool, input: unknown): Promise<unknown> {

@@ -15,7 +15,7 @@ import { type ErrorData, PinnaceError, toData } from '../base/errors.ts';
 import { canonicalJson } from '../base/json.ts';
 import type { UIMessageChunk } from '../contracts/ai-types.ts';
 import type { Interaction } from '../contracts/mcp/answers.ts';
-import type { SideEffect } from '../events/audit.ts';
+import type { Recorder, SideEffect } from '../events/audit.ts';
 import { reportAt } from '../events/report.ts';
 import { type Span, type SpanContext, type SpanEnd, statusOfError } from '../events/span.ts';
 import { type CallFacts, labelOf } from '../permission/label.ts';
@@ -65,6 +65,9 @@ export interface RunCallTerms {
   readonly inside?: SpanContext | undefined;
 }
 
+/** A call that a provider asks about. */
+type AskedCall = Required<Pick<ToolCall, 'toolCallId'>> & { readonly providerApprovalId: string };
+
 /** What became of a call: an outcome and the chunks that show it, or the chunks that ask a person. */
 export interface SettledCall {
   readonly chunks: readonly UIMessageChunk[];
@@ -103,6 +106,11 @@ export class RunCalls {
   /** Creates a call. Nothing happens yet. `facts` are those of a program's call. */
   open(tool: Tool, input: unknown, toolCallId: string, facts?: CallFacts): ToolCall {
     return new ToolCall(this.#run, { tool, input, toolCallId, facts });
+  }
+
+  /** Creates a call that its provider makes itself, and asks about. */
+  openAsked(tool: Tool, input: unknown, { toolCallId, providerApprovalId }: AskedCall): ToolCall {
+    return new ToolCall(this.#run, { tool, input, toolCallId, providerApprovalId });
   }
 
   /** Makes a call of the model, or asks the person who must approve it. */
@@ -183,6 +191,25 @@ export class RunCalls {
     return { chunks: [{ type: 'tool-approval-request', approvalId: id, toolCallId, ...facts }] };
   }
 
+  /**
+   * Lets the provider make a call that a person has approved: `shown` announces it. Returns why it may not: a rule denies it by now, the
+   * run may make no more calls, or nothing could record it.
+   */
+  async letProvider(call: ToolCall, shown: UIMessageChunk): Promise<ErrorData | undefined> {
+    const { tool: { definition: { id } }, toolCallId } = call;
+    const prepared = await call.prepare();
+    if (!prepared.ok && !prepared.approval) return toData(prepared.error);
+    const tooMany = this.countFailed();
+    if (tooMany) return toData(tooMany);
+    const refused = await errorOf(this.#ofProvider.begin(call));
+    if (refused) {
+      this.#ofProvider.end(toolCallId, { status: 'error', error: refused });
+      return refused;
+    }
+    this.#targets.push(shown);
+    return await errorOf(this.#targets.record({ toolCallId, tool: id }));
+  }
+
   /** The call is a program that waits for people. */
   suspend(toolCallId: string): void {
     const call = this.#calls.get(toolCallId);
@@ -204,6 +231,7 @@ export class RunCalls {
   observe(chunk: UIMessageChunk): void {
     this.#open.observe(chunk);
     if ('providerExecuted' in chunk && chunk.providerExecuted) this.#ofProvider.observe(chunk);
+    else if (chunk.type === 'tool-approval-request') this.#ofProvider.wait(chunk.toolCallId);
     if (chunk.type === 'tool-input-available') this.#calls.delete(chunk.toolCallId);
   }
 
@@ -219,7 +247,8 @@ export class RunCalls {
       const { toolCallId } = open;
       const call = this.#calls.get(toolCallId);
       if (call?.outcome) return outcomeChunks(call.tool, call.outcome, { toolCallId, traceId });
-      const error = lostError(open, { loss, mayHaveActed: call?.mayHaveActed ?? false });
+      const mayHaveActed = call?.mayHaveActed ?? this.#ofProvider.mayHaveActed(toolCallId);
+      const error = lostError(open, { loss, mayHaveActed });
       call?.fail(error);
       this.#ofProvider.end(toolCallId, { status: statusOfError(error), error });
       return lostChunks(open, { error, traceId });
@@ -283,7 +312,7 @@ export class RunCalls {
   }
 
   async #interrupt(
-    { tool, input, preview, terms, sources }: ToolCall,
+    { tool, input, preview, terms, sources, providerApprovalId }: ToolCall,
     kind: Interruption['kind'],
     facts: WaitingFacts,
   ): Promise<Interruption> {
@@ -294,6 +323,7 @@ export class RunCalls {
       ...claim,
       ...askedBy(principal, kind === 'approval' ? terms : {}),
       ...(preview !== undefined && { preview }),
+      ...(providerApprovalId !== undefined && { providerApprovalId }),
       ...(goesOn && { goesOn }),
       chatId: this.#run.request.chat.id,
       ...(edit && { edit }),
@@ -404,6 +434,8 @@ function tooManyCalls(limit: number): PinnaceError {
 interface ProviderCall {
   readonly span: Span;
   readonly tool: string;
+  /** Whether it may change something: of tools about which a provider asks nobody, no one knows. */
+  readonly mayHaveActed: boolean;
   readonly audited: Promise<((how: SpanEnd) => Promise<void>) | undefined>;
 }
 
@@ -412,6 +444,8 @@ class ProviderCalls {
   readonly #run: RunOfCalls;
   readonly #targets: Pick<CallTargets, 'usage' | 'spans' | 'find'>;
   readonly #open = new Map<string, ProviderCall>();
+  /** The names of calls that are made, or asked about: their next chunk says it. */
+  readonly #announced = new Map<string, string>();
 
   constructor(run: RunOfCalls, targets: Pick<CallTargets, 'usage' | 'spans' | 'find'>) {
     this.#run = run;
@@ -419,9 +453,9 @@ class ProviderCalls {
   }
 
   observe(chunk: UIMessageChunk): void {
-    if (chunk.type === 'tool-input-available') this.#start(chunk.toolCallId, chunk.toolName);
+    if (chunk.type === 'tool-input-available') this.#announce(chunk.toolCallId, chunk.toolName);
     else if (chunk.type === 'tool-output-available' && chunk.preliminary !== true) {
-      const tool = this.#open.get(chunk.toolCallId)?.tool;
+      const tool = this.#started(chunk.toolCallId)?.tool;
       if (tool !== undefined) this.#run.facts?.add(labelOf([sourceOf({ id: tool, type: 'provider' })], 'tenant'));
       this.end(chunk.toolCallId, { status: 'ok' });
     } else if (chunk.type === 'tool-output-error') {
@@ -430,16 +464,65 @@ class ProviderCalls {
     }
   }
 
-  #start(toolCallId: string, toolName: string): void {
+  /** The provider asks about the call before it makes it. */
+  wait(toolCallId: string): void {
+    this.#announced.delete(toolCallId);
+  }
+
+  /** Starts a call that a person has approved. Rejects where the audit cannot have it. */
+  async begin({ toolCallId, tool: { definition } }: ToolCall): Promise<void> {
+    const audited = this.#start(toolCallId, definition, true);
+    await audited;
+  }
+
+  mayHaveActed(toolCallId: string): boolean {
+    return this.#started(toolCallId)?.mayHaveActed ?? false;
+  }
+
+  /** Ends a call; nothing where it is no call of the provider, or has ended. */
+  end(toolCallId: string, how: SpanEnd): void {
+    const call = this.#started(toolCallId);
+    if (!call) return;
+    this.#open.delete(toolCallId);
+    const { span, tool, audited } = call;
+    this.#run.metrics.count('pinnace_tool_calls_total', { tool, status: how.status });
+    void audited.then((write) => write?.(how));
+    span.end(how);
+  }
+
+  #announce(toolCallId: string, toolName: string): void {
+    if (this.#open.has(toolCallId)) return; // an approved one
+    this.#announced.set(toolCallId, toolName);
+    if (this.#targets.find(toolName)?.definition.approval !== 'always') this.#started(toolCallId);
+  }
+
+  #started(toolCallId: string): ProviderCall | undefined {
+    const toolName = this.#announced.get(toolCallId);
+    if (toolName !== undefined) {
+      this.#announced.delete(toolCallId);
+      const definition = this.#targets.find(toolName)?.definition ?? { id: toolName.slice(0, 64), name: toolName };
+      this.#targets.usage.toolCalls += 1;
+      void this.#start(toolCallId, definition).catch(() => undefined); // reported; the call is made already
+    }
+    return this.#open.get(toolCallId);
+  }
+
+  #start(
+    toolCallId: string,
+    definition: Pick<Tool['definition'], 'id' | 'name'> & Partial<Tool['definition']>,
+    approved = false,
+  ): ReturnType<Recorder['start']> | Promise<undefined> {
     const { agent, principal, recorder, redaction, report } = this.#run;
-    const { usage, spans, find } = this.#targets;
-    usage.toolCalls += 1;
-    const definition = find(toolName)?.definition;
-    const tool = definition?.id ?? toolName.slice(0, 64);
+    const { id: tool, name, approval } = definition;
     const actor = { type: 'agent', id: agent.id } as const;
     const target = { type: 'tool', id: tool } as const;
-    const payload = { toolCallId: redaction.text(toolCallId.slice(0, 64)), executedBy: 'provider' };
-    const span = spans.current.start({ action: 'tool.call', actor, target, payload });
+    const payload = {
+      toolCallId: redaction.text(toolCallId.slice(0, 64)),
+      executedBy: 'provider',
+      ...(approval === 'always' && { called: redaction.text(name.slice(0, 64)) }),
+      ...(approved && { approved }),
+    };
+    const span = this.#targets.spans.current.start({ action: 'tool.call', actor, target, payload });
     const effect: SideEffect = {
       traceId: span.traceId,
       spanId: span.spanId,
@@ -449,23 +532,13 @@ class ProviderCalls {
       target,
       payload: { agent: agent.id, subject: redaction.text(principal.subject), ...payload },
     };
-    const audited = mayAct(definition ?? {})
-      ? recorder.start(effect).catch((error: unknown) => {
-        report(error, { kind: 'tool', id: tool }); // the call is made already
-        return undefined;
-      })
-      : Promise.resolve(undefined);
-    this.#open.set(toolCallId, { span, tool, audited });
-  }
-
-  /** Ends a call; nothing where it is no call of the provider, or has ended. */
-  end(toolCallId: string, how: SpanEnd): void {
-    const call = this.#open.get(toolCallId);
-    if (!call) return;
-    this.#open.delete(toolCallId);
-    const { span, tool, audited } = call;
-    this.#run.metrics.count('pinnace_tool_calls_total', { tool, status: how.status });
-    void audited.then((write) => write?.(how));
-    span.end(how);
+    const isActing = mayAct(definition);
+    const writing = isActing ? recorder.start(effect) : Promise.resolve(undefined);
+    const audited = writing.catch((error: unknown) => {
+      report(error, { kind: 'tool', id: tool });
+      return undefined;
+    });
+    this.#open.set(toolCallId, { span, tool, mayHaveActed: isActing && approval === 'always', audited });
+    return writing;
   }
 }

@@ -125,7 +125,9 @@ export type CallFacilities = Omit<
 >;
 
 /** What is called, and what is known of its arguments. */
-type CallRequest = Pick<ToolCall, 'tool' | 'input' | 'toolCallId'> & Partial<Pick<ToolCall, 'facts'>>;
+type CallRequest =
+  & Pick<ToolCall, 'tool' | 'input' | 'toolCallId'>
+  & Partial<Pick<ToolCall, 'facts' | 'providerApprovalId'>>;
 
 /** One call, from its preparation to its outcome. */
 export class ToolCall {
@@ -135,6 +137,8 @@ export class ToolCall {
   readonly toolCallId: string;
   /** Where its arguments are from. Absent: the model has written them, after all that its run has read. */
   readonly facts: CallFacts | undefined;
+  /** What its provider has called its question, for a call that it makes itself. */
+  readonly providerApprovalId: string | undefined;
   /** Who has said the outcome, once there is one. */
   label: Label = trusted;
   /** The outcome, once the call has ended with one. */
@@ -165,12 +169,13 @@ export class ToolCall {
   #auditStart: ReturnType<Recorder['start']> | undefined;
   #auditEnd: Awaited<ReturnType<Recorder['start']>> | undefined;
 
-  constructor(host: CallHost, { tool, input, toolCallId, facts }: CallRequest) {
+  constructor(host: CallHost, { tool, input, toolCallId, facts, providerApprovalId }: CallRequest) {
     this.#host = host;
     this.tool = tool;
     this.input = input;
     this.toolCallId = toolCallId;
     this.facts = facts;
+    this.providerApprovalId = providerApprovalId;
     this.#read = (host.facts ?? unknownFacts).readBefore(toolCallId);
   }
 

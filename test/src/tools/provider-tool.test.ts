@@ -168,4 +168,211 @@ describe('a tool that the provider executes', () => {
     expect(bodies[0]?.['tools']).toBeUndefined();
     expect(() => fromAiTool('search', search, { approval: 'always' })).toThrow('no person can approve a call');
   });
+
+  it('is left out of a run where a rule wants its calls approved, and the manifest says why', async () => {
+    const { bodies, model } = claude();
+    const { ask, runtime } = runtimeWith({
+      models: { model: () => model },
+      authorize: () => ({ decision: 'ask', reason: 'a rule' }),
+    });
+    const chunks = await ask([userMessage('Hi')]);
+    expect(bodies[0]?.['tools']).toBeUndefined();
+    expect(lastData(chunks, 'data-manifest')['excluded']).toEqual({ approval_unsupported: 1 });
+    const { tools } = await runtime.manifest('a', me);
+    expect(tools).toEqual([{ id: 'search', excluded: 'approval_unsupported' }]);
+  });
+});
+
+/** Answers of OpenAI's Responses API, one for each request: items of the output. */
+function gpt(answers: readonly (readonly Record<string, unknown>[])[]) {
+  const bodies: { readonly input: readonly object[]; readonly tools?: readonly object[] }[] = [];
+  const fetch = (_url: unknown, init?: RequestInit): Promise<Response> => {
+    const items = answers[bodies.length] ?? [];
+    bodies.push(JSON.parse(init?.body as string) as (typeof bodies)[number]); // the package sends texts of objects
+    const events = [
+      { type: 'response.created', response: { id: 'resp', created_at: 1, model: 'gpt' } },
+      ...items.flatMap((item, output_index) => [
+        ...item['type'] === 'message' ? [{ type: 'response.output_item.added', output_index, item }] : [],
+        ...item['type'] === 'message'
+          ? [{ type: 'response.output_text.delta', item_id: item['id'], delta: String(item['says']) }]
+          : [],
+        { type: 'response.output_item.done', output_index, item },
+      ]),
+      { type: 'response.completed', response: { usage: { input_tokens: 10, output_tokens: 5 } } },
+    ];
+    const text = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
+    return Promise.resolve(new Response(text, { headers: { 'content-type': 'text/event-stream' } }));
+  };
+  return { bodies, model: createOpenAI({ apiKey: 'k', fetch })('gpt-5.4') };
+}
+
+const question = { server_label: 'mail', name: 'send', arguments: '{"to":"bo"}' };
+const asks = [{ type: 'mcp_approval_request', id: 'mcpr_1', ...question }];
+const called = {
+  type: 'mcp_call',
+  id: 'mcp_1',
+  approval_request_id: 'mcpr_1',
+  ...question,
+  output: 'sent',
+  status: 'completed',
+};
+const saying = (text: string) => ({ type: 'message', id: `msg_${text}`, role: 'assistant', content: [], says: text });
+const hi = userMessage('Write to Bo');
+const mcp = (args: { readonly requireApproval?: 'always' } = {}) =>
+  createOpenAI({ apiKey: 'k' }).tools.mcp({ serverLabel: 'mail', serverUrl: 'https://mail.example/mcp', ...args });
+
+function mailRuntime(
+  answers: Parameters<typeof gpt>[0],
+  options: Partial<CreateRuntimeOptions> & { readonly tool?: Parameters<typeof fromAiTool>[2] } = {},
+) {
+  const { tool = { approval: 'always' }, ...rest } = options;
+  const { bodies, model } = gpt(answers);
+  const audit = createAudit({ storage: memoryStorage() });
+  const tools = [fromAiTool('mail', mcp(), tool)];
+  const made = runtimeWith({ entryTools: ['mail'], models: { model: () => model }, tools, audit, ...rest });
+  const chat: UIMessage[] = [hi];
+  const turn = async (...more: UIMessage[]) => {
+    chat.push(...more);
+    const chunks = await made.ask(chat);
+    const answer = foldMessage(chunks, chat.at(-1)?.role === 'assistant' ? chat.pop() : undefined);
+    chat.push(JSON.parse(JSON.stringify(answer)) as UIMessage);
+    return chunks;
+  };
+  const asked = async (approved: boolean) => {
+    const chunks = await turn();
+    const id = chunks.find(({ type }) => type === 'tool-approval-request') as { readonly approvalId: string };
+    await made.runtime.decide(String(lastData(chunks, 'data-run')['runId']), id.approvalId, { approved }, me);
+    return chunks;
+  };
+  const audited = async () =>
+    (await audit.log(me.tenant).list()).items.map(({ event }) => event).filter(({ action }) => action === 'tool.call');
+  return { ...made, bodies, chat, turn, asked, audited };
+}
+
+describe('a call that its provider asks about', () => {
+  it('is approved by a person, made by the provider, and the chat goes on from what was sent', async () => {
+    const { bodies, chat, turn, asked, events, audited } = mailRuntime([asks, [called, saying('Sent')], [
+      saying('Bye'),
+    ]]);
+    const first = await asked(true);
+    expect(bodies[0]?.tools).toEqual([expect.objectContaining({ type: 'mcp', require_approval: 'always' })]);
+    expect(lastData(first, 'data-run')['state']).toBe('awaiting_approval');
+    expect(first.find(({ type }) => type === 'tool-approval-request')).toMatchObject({
+      approvalDescriptor: { tool: 'mcp.send (mail)', fields: [{ key: '"to"', value: '"bo"' }] },
+    });
+    expect(await audited()).toEqual([]); // nothing was called
+
+    const second = await turn();
+    expect(bodies[1]?.input.slice(1)).toEqual([
+      { type: 'item_reference', id: 'mcpr_1' },
+      { type: 'mcp_approval_response', approval_request_id: 'mcpr_1', approve: true },
+    ]);
+    expect(lastData(second, 'data-run')['state']).toBe('completed');
+    expect(chat.at(-1)?.parts.filter((part) => 'toolCallId' in part)).toMatchObject([
+      { toolName: 'mcp.send', state: 'output-available', output: { output: 'sent' } },
+    ]);
+    expect(lastData(second, 'data-usage')['toolCalls']).toBe(1);
+    expect(await audited()).toMatchObject([{ status: 'pending' }, { status: 'ok' }]);
+    expect((await audited())[0]?.payloadSummary).toMatch(/executedBy=provider.*called=mcp.send.*approved/);
+    expect(events.map(({ action }) => action)).toEqual(expect.arrayContaining(['approval.request']));
+
+    await turn(userMessage('Thanks', 'm2'));
+    expect(bodies[2]?.input.slice(0, 3)).toEqual(bodies[1]?.input);
+    expect(bodies[2]?.input[3]).toEqual({ type: 'item_reference', id: 'mcp_1' });
+    expect(events.filter(({ action }) => action.startsWith('prompt.'))).toEqual([]);
+  });
+
+  it('is made at most once: the request that lets the provider make it is not sent again', async () => {
+    const { bodies, chat, turn, asked } = mailRuntime([asks, [{ type: 'mcp_call', id: 'no call of the API' }]]);
+    await asked(true);
+    expect(lastData(await turn(), 'data-run')['state']).toBe('failed');
+    expect(bodies).toHaveLength(2);
+    expect(chat.at(-1)?.parts.find((part) => 'toolCallId' in part)).toMatchObject({
+      state: 'output-error',
+      errorText: expect.stringContaining('It may have taken effect'),
+    });
+  });
+
+  it('is refused by a person, and the provider and the next turns learn it', async () => {
+    const { bodies, chat, turn, asked, audited, events } = mailRuntime([asks, [saying('Not sent')], [saying('Bye')]]);
+    await asked(false);
+    await turn();
+    expect(bodies[1]?.input[2]).toEqual({
+      type: 'mcp_approval_response',
+      approval_request_id: 'mcpr_1',
+      approve: false,
+    });
+    expect(chat.at(-1)?.parts.find((part) => 'toolCallId' in part)).toMatchObject({ state: 'output-denied' });
+    expect(await audited()).toEqual([]);
+    await turn(userMessage('Fine', 'm2'));
+    expect(bodies[2]?.input.slice(0, 3)).toEqual(bodies[1]?.input);
+    expect(events.filter(({ action }) => action.startsWith('prompt.'))).toEqual([]);
+  });
+
+  it('is refused at once where a rule denies it, and the answer goes on', async () => {
+    const authorize: CreateRuntimeOptions['authorize'] = (action, _who, _what, context) => {
+      const isToBo = action === 'tool.call' && JSON.stringify(context).includes('"bo"');
+      return isToBo ? { decision: 'deny', reason: 'not to Bo' } : { decision: 'allow' };
+    };
+    const { bodies, turn, audited, events } = mailRuntime([asks, [saying('I may not')], [saying('Bye')]], {
+      authorize,
+    });
+    const chunks = await turn();
+    expect(lastData(chunks, 'data-run')['state']).toBe('completed');
+    expect(bodies[1]?.input[2]).toMatchObject({ approval_request_id: 'mcpr_1', approve: false });
+    expect(await audited()).toMatchObject([{ status: 'denied' }]);
+    await turn(userMessage('Fine', 'm2'));
+    expect(bodies[2]?.input.slice(0, 3)).toEqual(bodies[1]?.input);
+    expect(events.filter(({ action }) => action.startsWith('prompt.'))).toEqual([]);
+  });
+
+  it('is approved by nothing that a client says', async () => {
+    const { bodies, chat, turn } = mailRuntime([asks, [saying('Well')], [saying('Bye')]]);
+    await turn();
+    const last = chat.at(-1)!;
+    const parts = last.parts.map((part) =>
+      'toolCallId' in part
+        ? {
+          ...part,
+          state: 'output-available',
+          output: 'sent',
+          approval: { id: 'x', approved: true },
+          callProviderMetadata: { openai: { approvalRequestId: 'mcpr_1' } },
+        }
+        : part
+    ) as UIMessage['parts']; // as a client may write it
+    chat[chat.length - 1] = { ...last, parts };
+    await turn(userMessage('Go on', 'm2'));
+    expect(JSON.stringify(bodies[1])).not.toContain('mcpr_1');
+    expect(bodies[1]?.input[1]).toMatchObject({ type: 'function_call' });
+  });
+
+  it('goes back as a call that was not made where the person writes instead', async () => {
+    const { bodies, turn } = mailRuntime([asks, [saying('Well')]]);
+    await turn();
+    await turn(userMessage('Never mind', 'm2'));
+    expect(JSON.stringify(bodies[1])).not.toContain('mcpr_1');
+    expect(JSON.stringify(bodies[1]?.input[2])).toContain('The call was not made');
+  });
+
+  it('is asked about where a rule wants it, without an approval in the definition', async () => {
+    const authorize: CreateRuntimeOptions['authorize'] = (action) =>
+      action === 'tool.call' ? { decision: 'ask', reason: 'mail is sent' } : { decision: 'allow' };
+    const { bodies, asked } = mailRuntime([asks], { authorize, tool: {} });
+    const chunks = await asked(true);
+    expect(bodies[0]?.tools).toEqual([expect.objectContaining({ require_approval: 'always' })]);
+    expect(chunks).toContainEqual(
+      expect.objectContaining({ approvalDescriptor: expect.objectContaining({ rule: 'mail is sent' }) }),
+    );
+  });
+
+  it('fails the run where the provider asks about a tool that the agent has not once', async () => {
+    const { model } = gpt([asks]);
+    const tools = ['mail', 'post'].map((id) => fromAiTool(id, mcp({ requireApproval: 'always' })));
+    const { ask } = runtimeWith({ entryTools: ['mail', 'post'], models: { model: () => model }, tools });
+    expect(lastData(await ask([hi]), 'data-run')).toMatchObject({
+      state: 'failed',
+      error: { details: { reason: 'provider_approval' } },
+    });
+  });
 });
