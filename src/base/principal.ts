@@ -63,6 +63,11 @@ export interface Principal {
 /** The owner of a record, as it is stored where work goes on without a request. */
 export type Owner = Pick<Principal, 'tenant' | 'subject' | 'actor' | 'agents' | 'scopes' | 'roles' | 'via'>;
 
+/** What is stored of a principal for whom work goes on without a request. */
+export function ownerAs({ tenant, subject, actor, agents, scopes, roles, via }: Principal): Owner {
+  return { tenant, subject, agents, scopes, via, ...(actor !== undefined && { actor }), ...(roles && { roles }) };
+}
+
 const verified = new WeakSet<Principal>();
 
 /** What a missing value becomes in a text: `String(claims.org)` makes one tenant of all callers without `org`. */

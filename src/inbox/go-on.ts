@@ -17,26 +17,37 @@ import { asksPrefix } from '../permission/waiting.ts';
 import { approvalsRequestedIn } from '../runtime/decided-calls.ts';
 import { readWhole } from '../runtime/open-chats.ts';
 import type { RuntimeParts } from '../runtime/run-context.ts';
+import type { InboxResult } from '../runtime/inbox.ts';
 import type { InboxServices } from '../runtime/run-methods.ts';
 import { runPrefix, type RunState } from '../runtime/run-record.ts';
 
-/** What became of it: `later` while the run that has asked is still under way. */
-type GoneOn = { readonly runId: string | undefined } | 'later';
+/** What became of it. */
+export type GoneOn = Pick<Extract<InboxResult, { readonly state: 'stored' }>, 'runId' | 'undo'>;
 
-/** Goes on after a decision that was made due at this time. Returns the run. */
+/** Goes on after a decision that was made due at this time. */
 export async function goOnNow(
   parts: RuntimeParts,
   services: InboxServices,
   { record, at }: { readonly record: Interruption; readonly at: number },
-): Promise<string | undefined> {
-  if (!record.goesOn) return undefined;
+): Promise<GoneOn> {
+  if (record.kind === 'undo') return await takeBack(parts, services, { id: record.id, at });
+  if (!record.goesOn) return none;
   const gone = await goOn(parts, services, record);
   if (gone === 'later') {
     parts.due.arm(parts.now() + againMs);
-    return undefined;
+    return none;
   }
   await parts.storage.commit([{ key: dueKey(at, record.id) }]);
-  return gone.runId;
+  return gone;
+}
+
+async function takeBack(
+  parts: RuntimeParts,
+  services: InboxServices,
+  due: { id: string; at: number },
+): Promise<GoneOn> {
+  const undo = await (await services.undo()).carryOutUndo(parts, services, due);
+  return undo ? { undo } : none;
 }
 
 const againMs = 1_000;
@@ -53,6 +64,7 @@ export async function wakeQuestion(
     if (record.expiresAt > now()) return false;
     await parts.interruptions.close(id, 'expired');
   }
+  if (record?.kind === 'undo') return (await takeBack(parts, services, { id, at })).undo !== undefined;
   const gone = record ? await goOn(parts, services, record) : none;
   if (gone === 'later') parts.due.arm(now() + againMs);
   else await storage.commit([{ key: dueKey(at, id) }]);
@@ -63,9 +75,10 @@ async function goOn(
   parts: RuntimeParts,
   { guard, start }: InboxServices,
   { runId, goesOn }: Interruption,
-): Promise<GoneOn> {
+): Promise<GoneOn | 'later'> {
   const { storage, runs } = parts;
-  if (!goesOn || (await storage.list({ prefix: asksPrefix(runId), limit: 1 })).length > 0) return none;
+  const asks = await storage.list({ prefix: asksPrefix(runId), limit: 1000 });
+  if (!goesOn || asks.some(({ value }) => value !== 'undo')) return none;
   const { owner, chatId, request } = goesOn;
   const principal = createPrincipal(owner);
   const idempotency = { key: `continue:${runId}`, fingerprint: runId, byServer: true } as const;
@@ -75,7 +88,8 @@ async function goOn(
   const last = stored.at(-1)?.message;
   const isThere = state?.state === 'awaiting_approval' && found?.record.lastRunId === runId;
   if (!isThere || !last || approvalsRequestedIn(last).length === 0) {
-    return { runId: (await runs.find(principal, idempotency))?.runId };
+    const next = await runs.find(principal, idempotency);
+    return next ? { runId: next.runId } : none;
   }
   const { traceId, agentId } = state;
   const facts = { action: 'run.continue', target: { type: 'run', id: runId } };
@@ -90,4 +104,4 @@ async function goOn(
   });
 }
 
-const none: GoneOn = { runId: undefined };
+const none: GoneOn = {};

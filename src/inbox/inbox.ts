@@ -37,7 +37,7 @@ import {
 import { decideOnCall, type InboxServices } from '../runtime/run-methods.ts';
 import type { RuntimeParts } from '../runtime/run-context.ts';
 import { answerServer } from '../runtime/mcp-operations.ts';
-import { goOnNow } from './go-on.ts';
+import { type GoneOn, goOnNow } from './go-on.ts';
 import { watchInbox } from './watch.ts';
 
 export { wakeQuestion } from './go-on.ts';
@@ -86,8 +86,7 @@ export function openInbox(parts: RuntimeParts, services: InboxServices): Inbox {
       return await Promise.all(decisions.map(async (decision): Promise<InboxResult> => {
         const { id } = decision;
         try {
-          const runId = await decideItem(parts, services, { decision, principal });
-          return { id, state: 'stored', ...(runId !== undefined && { runId }) };
+          return { id, state: 'stored', ...await decideItem(parts, services, { decision, principal }) };
         } catch (error) {
           return { id, state: 'refused', error: toData(error) };
         }
@@ -157,12 +156,12 @@ interface Deciding {
   readonly principal: Principal;
 }
 
-/** Decides on one item. Returns the run or the plan that goes on with it. */
+/** Decides on one item. Returns the run or the plan that goes on with it, or what it has taken back. */
 async function decideItem(
   parts: RuntimeParts,
   services: InboxServices,
   { decision, principal }: Deciding,
-): Promise<string | undefined> {
+): Promise<GoneOn> {
   const { storage, now, plans } = parts;
   const { id, seen, approved, reason, answer } = decision;
   const record = await findQuestion(principal, id, { storage, now: now() });
@@ -171,8 +170,9 @@ async function decideItem(
   if (runId.startsWith('plan_')) {
     if (!plans) throw unlisted();
     await plans.reply(runId, principal, { askId: id, answer: answerOf(record, decision) });
-    return runId;
+    return { runId };
   }
+  if (kind === 'undo' && approved) await checkUndo(parts, services, record);
   const goesOnAt = now();
   if (kind === 'elicitation' && approved) {
     await answerServer(parts, services.guard, { runId, id, input: { answers: answer ?? {} }, principal, goesOnAt });
@@ -183,8 +183,18 @@ async function decideItem(
   }
   return await goOnNow(parts, services, { record, at: goesOnAt }).catch((error: unknown) => {
     parts.report(error, { kind: 'run', id: runId }); // the decision is stored, and a sweep tries again
-    return undefined;
+    return {};
   });
+}
+
+/** Closes the question of an undo that is no longer what was asked for: who has asked looks again. */
+async function checkUndo(parts: RuntimeParts, services: InboxServices, record: Interruption): Promise<void> {
+  try {
+    await (await services.undo()).checkUndo(parts, record);
+  } catch (error) {
+    if (toData(error).code === 'conflict') await parts.interruptions.close(record.id, 'closed');
+    throw error;
+  }
 }
 
 /** The answer to a question of a plan. An approval of a call is answered as the decision on it. */

@@ -2,7 +2,7 @@
 
 import { PinnaceError } from '../base/errors.ts';
 import type { Authorization, Authorize } from '../contracts/authenticator.ts';
-import { approverName } from './ownership.ts';
+import { approverName, type DelegatedRecord } from './ownership.ts';
 
 /** The action to authorize. */
 export interface Wish {
@@ -101,13 +101,28 @@ async function inTime(answer: Promise<Authorization>): Promise<Authorization | R
 }
 
 /**
- * Asks the hook, and throws unless it allows the action. `attempt` starts the error's text: `Cannot update the agent`.
+ * Asks the hook, and throws unless it allows the action, or asks for what a person has `approved`. `attempt` starts the error's text:
+ * `Cannot update the agent`.
  *
  * @throws PinnaceError `forbidden`, `approval_required` where the hook requires a person's approval; `details.reason` is the code.
  */
-export async function requirePermission(authorize: Authorize, wish: Wish, attempt: string): Promise<void> {
+export async function requirePermission(
+  authorize: Authorize,
+  wish: Wish,
+  { attempt, approved }: { readonly attempt: string; readonly approved?: Deciders | undefined },
+): Promise<void> {
   const ruling = await requestPermission(authorize, wish);
-  if (ruling.decision !== 'allow') throw refusal(ruling, attempt);
+  if (ruling.decision === 'allow' || (ruling.decision === 'ask' && approved && askSame(ruling, approved))) return;
+  throw refusal(ruling, attempt);
+}
+
+/** Who decides. */
+export type Deciders = Pick<DelegatedRecord, 'approvers' | 'fourEyes'>;
+
+/** Whether two rulings want the same persons to decide. */
+export function askSame(one: Deciders, other: Deciders): boolean {
+  const namesIn = ({ approvers = [] }: Deciders): string => JSON.stringify(approvers.toSorted());
+  return namesIn(one) === namesIn(other) && one.fourEyes === other.fourEyes;
 }
 
 /** The error of a denial. */
@@ -116,7 +131,8 @@ export function refusal(
   attempt: string,
 ): PinnaceError {
   const { decision, reason, code } = ruling;
-  const terms = decision === 'ask' && { approvers: ruling.approvers, fourEyes: ruling.fourEyes };
+  const terms = decision === 'ask' &&
+    { approvers: ruling.approvers, fourEyes: ruling.fourEyes, withinMs: ruling.withinMs };
   return new PinnaceError(decision === 'ask' ? 'approval_required' : 'forbidden', `${attempt}: ${reason}`, {
     details: { reason: code, ...terms },
   });

@@ -4,7 +4,7 @@ import { type CallerTrace, type SpanContext, type SpanEnd, statusOfError } from 
 import type { Principal } from '../base/principal.ts';
 import type { Recorder, SideEffect } from '../events/audit.ts';
 import { toData } from '../base/errors.ts';
-import { requirePermission, type Wish } from './authorize.ts';
+import { type Deciders, requirePermission, type Wish } from './authorize.ts';
 import type { Authorize } from '../contracts/authenticator.ts';
 
 /** A guarded side effect, its principal, and the span context of its events. */
@@ -18,6 +18,8 @@ export interface GuardedEffect extends Pick<SideEffect, 'actor' | 'action' | 'ta
   /** Further facts for the hook. */
   readonly context?: Wish['context'];
   readonly spanContext: SpanContext;
+  /** What a person has approved: the hook may ask for exactly this. */
+  readonly approved?: Deciders | undefined;
   /** The start of a refusal's text: `Cannot update the agent`. */
   readonly attempt: string;
 }
@@ -35,7 +37,7 @@ export interface Guards {
  * recorded; then the work did not run.
  */
 export async function guarded<T>(
-  { principal, owner, subject, context, spanContext, attempt, ...facts }: GuardedEffect,
+  { principal, owner, subject, context, approved, spanContext, attempt, ...facts }: GuardedEffect,
   { authorize, recorder }: Guards,
   work: () => Promise<T>,
 ): Promise<T> {
@@ -54,7 +56,8 @@ export async function guarded<T>(
         ...(owner !== undefined && { tenant: owner }),
         ...(subject !== undefined && { subject }),
       };
-      await requirePermission(authorize, { action, principal, resource, ...(context && { context }) }, attempt);
+      const wish = { action, principal, resource, ...(context && { context }) };
+      await requirePermission(authorize, wish, { attempt, approved });
     } catch (thrown) {
       await recorder.refuse(sideEffect, refused(thrown));
       throw thrown;
@@ -77,7 +80,7 @@ export async function guarded<T>(
 
 /** What a principal does outside runs. */
 export interface OutsideEffect
-  extends Pick<GuardedEffect, 'action' | 'target' | 'subject' | 'payload' | 'context' | 'attempt'> {
+  extends Pick<GuardedEffect, 'action' | 'target' | 'subject' | 'payload' | 'context' | 'approved' | 'attempt'> {
   readonly principal: Principal;
   /** A trace of its own when absent. */
   readonly trace?: CallerTrace;

@@ -1,5 +1,5 @@
 /**
- * The records of everything that waits for a person: approvals of tool calls, questions of plans. A decision is bound to its subject,
+ * The records of everything that waits for a person: approvals of tool calls and of undos, questions of plans. A decision is bound to its subject,
  * made once and spent once. Only a stored decision counts.
  */
 
@@ -9,7 +9,7 @@ import { canonicalJson } from '../base/json.ts';
 import type { Key } from '../base/key.ts';
 import { commitOwn, outlast } from '../log/commits.ts';
 import type { Change, Storage } from '../contracts/storage.ts';
-import type { Principal } from '../base/principal.ts';
+import type { Owner, Principal } from '../base/principal.ts';
 import type { JsonSchema } from '../base/schema.ts';
 import { dueChange } from '../log/due.ts';
 import { readJournal } from '../log/journal-record.ts';
@@ -49,6 +49,8 @@ export interface Interruption extends WaitingRecord {
   readonly edit?: { readonly input: unknown; readonly schema: JsonSchema };
   /** What it was changed to. */
   readonly edited?: EditedInput;
+  /** What is taken back once it is approved: for whom, with the rights of then, and how far. `binding` is the digest of its preview. */
+  readonly undo?: { readonly owner: Owner; readonly toStep: number };
   /** The run that has spent it: goes on with it where another instance continues the run. */
   readonly spentBy?: string;
   /** One random mark of each write: an instance whose answer was lost finds its own. */
@@ -127,6 +129,7 @@ export type NewInterruption =
     | 'goesOn'
     | 'chatId'
     | 'edit'
+    | 'undo'
   >
   & {
     readonly subject: string;
@@ -368,7 +371,8 @@ export function createInterruptions(options: InterruptionOptions): Interruptions
         ...(edited && { edited }),
       };
       const state = approved ? 'approved' : 'denied';
-      const beside = [...settlement(found.record, { notices, at: now(), state }), ...goingOn(found.record, goesOnAt)];
+      const dueAt = goesOnAt ?? (found.record.undo && now());
+      const beside = [...settlement(found.record, { notices, at: now(), state }), ...goingOn(found.record, dueAt)];
       const decided = { ...found.record, ...decision, state } as const;
       if (!await write(decided, found.version, { patienceMs: 0, beside })) throw alreadyDecided();
     },
@@ -399,8 +403,8 @@ function settlement(
 }
 
 /** Makes a decided question due. */
-function goingOn({ id, tenant, goesOn }: Interruption, at: number | undefined): readonly Change[] {
-  return goesOn && at !== undefined ? [dueChange({ id, at, tenant })] : [];
+function goingOn({ id, tenant, goesOn, undo }: Interruption, at: number | undefined): readonly Change[] {
+  return (goesOn ?? undo) && at !== undefined ? [dueChange({ id, at, tenant })] : [];
 }
 
 /** The record of a decision that this run has spent. */
@@ -460,13 +464,17 @@ async function whyUnspendable(
   record: Interruption,
   { claim, earlier, storage, now }: Spending,
 ): Promise<UnspendableReason | undefined> {
-  if (!haveOneOwner(await ownerOf(record, storage), claim) || record.kind === 'question') return 'approval_not_found';
+  if (!haveOneOwner(await ownerOf(record, storage), claim) || isNoCall(record)) return 'approval_not_found';
   const { place, binding } = record.subject === undefined ? await earlier() : claim;
   if (record.place !== undefined && record.place !== place) return 'approval_moved';
   if (record.binding !== binding) return 'approval_altered';
   if (record.state === 'spent') return 'approval_spent';
   if (record.expiresAt <= now) return 'approval_expired';
   return record.state === 'approved' || record.state === 'denied' ? undefined : 'approval_undecided';
+}
+
+function isNoCall({ kind }: Interruption): boolean {
+  return kind === 'question' || kind === 'undo';
 }
 
 function keyOf(id: string): Key {

@@ -42,7 +42,7 @@ export interface GoesOn {
 /** The part of an interruption that the index is made of. */
 export interface WaitingRecord extends DelegatedRecord {
   readonly id: string;
-  readonly kind: 'approval' | 'question' | 'sign_in' | 'elicitation';
+  readonly kind: 'approval' | 'question' | 'sign_in' | 'elicitation' | 'undo';
   readonly runId: string;
   /** Milliseconds since 1970. Absent in records of earlier versions, which have no entries. */
   readonly openedAt?: number | undefined;
@@ -88,7 +88,7 @@ export function waitingPrefix(tenant: string, name: string): Key {
   return ['waiting', tenant, name];
 }
 
-/** What one run still waits for. */
+/** What one run still waits for: the kind of each, or `true` in entries of earlier versions. An undo keeps no run waiting. */
 export function asksPrefix(runId: string): Key {
   return ['asks', runId];
 }
@@ -150,7 +150,7 @@ export function summaryOf(record: WaitingRecord): WaitingSummary | undefined {
     ...(fourEyes && { fourEyes }),
     runId,
     ...(chatId !== undefined && { chatId }),
-    goesOn: goesOn !== undefined || runId.startsWith('plan_'),
+    goesOn: goesOn !== undefined || kind === 'undo' || runId.startsWith('plan_'),
     openedAt,
     expiresAt,
     seen: seenOf(record),
@@ -163,7 +163,7 @@ export function waitingChanges(record: WaitingRecord, now: number): readonly Cha
   if (!summary) return [];
   const ttlMs = Math.max(1, record.expiresAt - now);
   return [
-    ...keysOf(record).map((key) => ({ key, value: key[0] === 'asks' ? true : summary, ttlMs })),
+    ...keysOf(record).map((key) => ({ key, value: key[0] === 'asks' ? record.kind : summary, ttlMs })),
     ...expiryOf(record).map((thing) => dueChange(thing, ttlMs + dayMs)),
     ring(record),
   ];

@@ -159,7 +159,7 @@ export async function readForClient<T>(
       await takeToken({ key: ['rate', principal.tenant, agent.id], perMinute }, { storage, now });
     }
     const context = { input, agentId: agent.id };
-    await requirePermission(authorize, { action, principal, resource: target, context }, attempt);
+    await requirePermission(authorize, { action, principal, resource: target, context }, { attempt });
     const result = await work(span);
     span.end({ status: 'ok' });
     return result;

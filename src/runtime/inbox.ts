@@ -5,6 +5,7 @@ import type { ErrorData } from '../base/errors.ts';
 import type { Page, PageOptions } from '../base/page.ts';
 import type { Principal } from '../base/principal.ts';
 import type { JsonSchema } from '../base/schema.ts';
+import type { UndoReport } from './undo-types.ts';
 import type { WaitingFacts, WaitingSummary } from '../permission/waiting.ts';
 
 /** Something that waits for a person. */
@@ -60,6 +61,8 @@ export type InboxResult =
     readonly state: 'stored';
     /** The run with which the server goes on, or the plan; absent while more waits, and where the chat's client goes on. */
     readonly runId?: string;
+    /** What an approved undo has taken back. Absent where another instance does it. */
+    readonly undo?: UndoReport;
   }
   | { readonly id: string; readonly state: 'refused'; readonly error: ErrorData };
 

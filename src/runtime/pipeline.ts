@@ -26,6 +26,7 @@ import { createRuns, type RunningAgent, type Runs, type RunsOptions } from './ru
 import { AgentProblems, flowsOf, problemOf } from './check-agents.ts';
 import { createReadiness } from './readiness.ts';
 import {
+  type ApprovedUndos,
   createRequestRefusals,
   createRunMethods,
   type InboxServices,
@@ -67,9 +68,9 @@ export interface PipelineOptions<P extends Plans> extends Omit<RuntimeOptions, '
   /** Loads the inbox. */
   readonly inbox: LoadInbox;
   /** Loads the room that takes back what runs have done. */
-  readonly undo: () => Promise<{
-    readonly createUndo: (parts: RuntimeParts, access: { readonly guard: Guard }) => RunUndo;
-  }>;
+  readonly undo: () => Promise<
+    ApprovedUndos & { readonly createUndo: (parts: RuntimeParts, access: { readonly guard: Guard }) => RunUndo }
+  >;
 }
 
 /** Creates the runtime over its ports. */
@@ -94,7 +95,7 @@ export function createPipeline<P extends Plans>(options: PipelineOptions<P>): Ho
   const { parts, steps, plans } = made;
   options.notices?.connect(parts.due);
   const methods = createRunMethods(parts, { ...access, forks: options.forks });
-  const services = { ...access, start: methods.start };
+  const services = { ...access, start: methods.start, undo: options.undo };
   const rooms = openRooms(parts, options, services);
   metrics.gauge('pinnace_open_runs', () => parts.runs.open);
   return {

@@ -8,7 +8,7 @@ import { actorOf, statusOfError } from '../events/span.ts';
 import { createTraceId } from '../events/trace-ids.ts';
 import { readJournal } from '../log/journal-record.ts';
 import { decide } from '../permission/decide.ts';
-import { type Decision, type EditedInput, ownerOfInterruption } from '../permission/interruption.ts';
+import { type Decision, type EditedInput, type Interruption, ownerOfInterruption } from '../permission/interruption.ts';
 import type { OwnedRecord } from '../permission/ownership.ts';
 import { chunksOf } from './stored-run.ts';
 import { runPrefix, type RunState } from './run-record.ts';
@@ -29,6 +29,7 @@ import { startRun } from './start-run.ts';
 import { parseSteeringMessage, runFollowsPlan } from './steering.ts';
 import type { Metrics } from '../base/metrics.ts';
 import type { Inbox } from './inbox.ts';
+import type { UndoReport } from './undo-types.ts';
 import type { Emit } from '../events/events.ts';
 import { summaryOf } from '../events/payload-summary.ts';
 
@@ -83,9 +84,23 @@ export type LoadInbox = () => Promise<{
   ) => Promise<boolean>;
 }>;
 
+/** Takes back what a person has approved. */
+export interface ApprovedUndos {
+  /** @throws PinnaceError `conflict` (`preview_changed`) where it is no longer what was asked for. */
+  readonly checkUndo: (parts: RuntimeParts, record: Interruption) => Promise<void>;
+  /** Resolves to `undefined` where there is nothing to do, or another instance does it. */
+  readonly carryOutUndo: (
+    parts: RuntimeParts,
+    access: { readonly guard: Guard },
+    due: { readonly id: string; readonly at: number },
+  ) => Promise<UndoReport | undefined>;
+}
+
 /** What the inbox needs besides the parts of the runtime. */
 export interface InboxServices {
   readonly guard: Guard;
+  /** Loads the room that takes back what runs have done. */
+  readonly undo: () => Promise<ApprovedUndos>;
   readonly start: HostedRuntime['start'];
 }
 

@@ -20,7 +20,7 @@
 import { countExcluded, type ToolSet } from './tool-sets.ts';
 import { toPinnaceError } from '../base/errors.ts';
 import { loadOnce } from '../base/load-once.ts';
-import type { Principal } from '../base/principal.ts';
+import { ownerAs, type Principal } from '../base/principal.ts';
 import type { Agent } from '../base/schema.ts';
 import type { UIMessage, UIMessageChunk } from '../contracts/ai-types.ts';
 import { reportAt, reportedHook, reportHidden } from '../events/report.ts';
@@ -201,9 +201,7 @@ export class Run implements RunContext {
   get goesOn(): GoesOn | undefined {
     const { chat, context: _, planner: __, ...request } = this.request;
     if (!chat.store) return undefined;
-    const { tenant, subject, actor, agents, scopes, roles, via } = this.principal;
-    const named = { ...(actor !== undefined && { actor }), ...(roles && { roles }) };
-    return { chatId: chat.id, owner: { tenant, subject, ...named, agents, scopes, via }, request };
+    return { chatId: chat.id, owner: ownerAs(this.principal), request };
   }
 
   readonly push = (chunk: UIMessageChunk): void => {

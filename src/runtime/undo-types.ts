@@ -58,6 +58,8 @@ export interface UndoReport {
   readonly remains: readonly UndoCall[];
   /** Where it stopped. */
   readonly failed?: { readonly toolCallId: string; readonly error: ErrorData };
+  /** A rule has a person decide first: what remains is taken back when this item of the inbox is approved. */
+  readonly approvalId?: string;
   /** Says in the chat what was taken back. */
   readonly message?: UIMessage;
   /** Whether the message is in the stored chat. A client that stores the chat itself adds it. */
@@ -72,7 +74,9 @@ export interface RunUndo {
    * Takes back what a preview has shown, newest first. Stops at the first failure. Each call is taken back at most once: what was begun
    * by an instance that was lost is `undo_unknown`, and never begun again.
    *
-   * Rejects with `conflict` (`run_running`, `preview_changed`), and as `preview` and `guard` do (`run.undo`).
+   * Where `authorize` asks for a person (`run.undo`, `tool.undo`), the report names the item of the inbox that waits.
+   *
+   * Rejects with `conflict` (`run_running`, `preview_changed`), `forbidden`, and as `preview` does.
    *
    * @example
    * const { digest, calls } = await runtime.undo.preview(runId, { toStep: 1 }, principal);

@@ -20,7 +20,7 @@ import { sha256 } from '../base/hash.ts';
 import { canonicalJson } from '../base/json.ts';
 import type { Page } from '../base/page.ts';
 import { parse } from '../base/parse.ts';
-import { type Owner, type Principal, requireScope } from '../base/principal.ts';
+import { type Owner, ownerAs, type Principal, requireScope } from '../base/principal.ts';
 import { readPages } from '../log/commits.ts';
 import { namedOwner, owns, reach } from '../permission/ownership.ts';
 import type { RuntimeParts } from '../runtime/run-context.ts';
@@ -91,7 +91,7 @@ export class RuntimeSchedules implements Schedules {
     const record = requireDue(scheduled({
       ...termsOf(parsed, at),
       expiresAt: parsed.expiresAt ?? at + 365 * dayMs,
-      owner: ownerOf(principal),
+      owner: ownerAs(principal),
       failures: 0,
       revision: 1,
       createdAt: at,
@@ -135,7 +135,7 @@ export class RuntimeSchedules implements Schedules {
     const at = this.#parts.now();
     return await this.#change('update', { found, principal, call, revision }, ({ record }) => {
       const expiresAt = parsed.expiresAt ?? record.expiresAt;
-      const next: ScheduleRecord = { ...record, ...termsOf(parsed, at), expiresAt, owner: ownerOf(principal) };
+      const next: ScheduleRecord = { ...record, ...termsOf(parsed, at), expiresAt, owner: ownerAs(principal) };
       // An occurrence that is due now is not lost by another text.
       return change.when === undefined && !next.paused
         ? { ...next, ...placed(next.nextAt, next) }
@@ -356,10 +356,6 @@ export class RuntimeSchedules implements Schedules {
 async function idOf({ tenant, subject }: Principal, key: string | undefined): Promise<string> {
   if (key === undefined) return `sch_${crypto.randomUUID().replaceAll('-', '')}`;
   return `sch_${(await sha256(canonicalJson([tenant, subject, key]))).slice(0, 32)}`;
-}
-
-function ownerOf({ tenant, subject, actor, agents, scopes, roles, via }: Principal): Owner {
-  return { tenant, subject, agents, scopes, via, ...(actor !== undefined && { actor }), ...(roles && { roles }) };
 }
 
 function changedMeanwhile(latestVersion: number): PinnaceError {

@@ -18,7 +18,7 @@ export interface LaunchContext<W> extends WorldContext {
   readonly world: W;
   /**
    * Returns the options of `createRuntime` with faults at every port, the clock of this instance, and a sink that observes it. Steps
-   * are named `storage.commit 4`, `catalog.agent 1`, `secrets.resolve 1`, `model.call 2`, `tool.<id> 1`, `mcp.callTool 1`,
+   * are named `storage.commit 4`, `catalog.agent 1`, `secrets.resolve 1`, `model.call 2`, `tool.<id> 1`, `tool.<id>.undo 1`, `mcp.callTool 1`,
    * `egress.fetch 1`, `authorize 1`, `sink 7`, and so on.
    */
   readonly ports: <O extends CreateRuntimeOptions>(options: O) => O;

@@ -153,7 +153,11 @@ function wrapTool(tool: Tool, parts: PortParts): Tool {
       count(definition, { input, toolCallId: context.toolCallId }, parts);
       return tool.execute(input, context);
     });
-  return { ...tool, execute };
+  const { undo } = tool;
+  if (!undo) return { ...tool, execute };
+  const takeBack: typeof undo.execute = (...given) =>
+    parts.instance.call(`tool.${definition.id}.undo`, given, () => undo.execute(...given));
+  return { ...tool, execute, undo: { ...undo, execute: takeBack } };
 }
 
 function wrapSource(source: ToolSource, parts: PortParts): ToolSource {

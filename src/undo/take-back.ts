@@ -9,24 +9,31 @@
  * 3. It stops at the first failure. The report names what remains, whatever happened.
  * 4. Permission, secrets, egress, limits, audit and redaction are those of a call (`tool-call.ts`), by the action `tool.undo`. What is
  *    refused there has no record, and may be tried again.
- * 5. The chat says what was taken back, so that its model and its reader agree.
+ * 5. The chat says what was taken back, once, so that its model and its reader agree.
+ * 6. Where `authorize` asks for a person, the undo is an item of the inbox, bound to its preview. Approving it is due work: it is done for
+ *    who has asked, with the rights of then. What a lost instance has begun of it ends the undo; what it has not begun is taken back.
  */
 
 import { type ErrorData, PinnaceError, toData } from '../base/errors.ts';
-import { sha256 } from '../base/hash.ts';
+import { sha256, sha256Sync } from '../base/hash.ts';
 import { isRecord } from '../base/is-record.ts';
 import { canonicalJson } from '../base/json.ts';
-import type { Principal } from '../base/principal.ts';
+import type { Key } from '../base/key.ts';
+import { createPrincipal, ownerAs, type Principal } from '../base/principal.ts';
 import { visible } from '../base/text.ts';
 import type { UIMessage } from '../contracts/ai-types.ts';
 import { reportAt, reportedHook } from '../events/report.ts';
 import { actorOf, traceAt } from '../events/span.ts';
+import { dueKey } from '../log/due.ts';
+import { type ApprovalTerms, askSame } from '../permission/authorize.ts';
 import type { Guard } from '../permission/guarded.ts';
+import { askedBy, type Interruption, readQuestion } from '../permission/interruption.ts';
+import { asksPrefix } from '../permission/waiting.ts';
 import { createRunRedaction, redactedEmit } from '../permission/redaction/run-redaction.ts';
 import { lifetime, maxTries, messagesPrefix, readChat, takeRecent } from '../runtime/chat-record.ts';
 import { minLimits } from '../runtime/limits.ts';
 import type { RuntimeParts } from '../runtime/run-context.ts';
-import { ownerOfRun, type RunState } from '../runtime/run-record.ts';
+import { ownerOfRun, runPrefix, type RunState } from '../runtime/run-record.ts';
 import { recordChanges } from '../runtime/start-in-chat.ts';
 import type { RunUndo, UndoCall, UndoPreview, UndoReport, UndoTerms } from '../runtime/undo-types.ts';
 import { mayAct } from '../tools/call-ends.ts';
@@ -36,36 +43,110 @@ import { type CallHost, ToolCall } from '../tools/tool-call.ts';
 import type { Tool, ToolUndo } from '../tools/tool.ts';
 import { type ActedCall, actedCalls } from './acted-calls.ts';
 
+interface Access {
+  readonly guard: Guard;
+}
+
 /** Creates the methods. */
-export function createUndo(parts: RuntimeParts, { guard }: { readonly guard: Guard }): RunUndo {
+export function createUndo(parts: RuntimeParts, access: Access): RunUndo {
   return {
     preview: async (runId, terms, principal) =>
       (await Undoing.open(parts, { runId, terms, principal, scope: 'run:read' })).preview,
     async run(runId, { digest, ...terms }, principal, { signal } = {}) {
       const undoing = await Undoing.open(parts, { runId, terms, principal, scope: 'run:create' });
-      const { agentId, traceId, state } = undoing.state;
-      if (state === 'running') throw refused('conflict', 'it is still running; stop it first', 'run_running');
-      if (digest !== undoing.preview.digest) {
-        throw refused('conflict', 'what would be taken back has changed; look at it again', 'preview_changed');
-      }
-      const facts = { action: 'run.undo', target: { type: 'run', id: runId } };
-      const { subject } = ownerOfRun(undoing.state);
-      const effect = { ...facts, subject, principal, trace: { traceId }, context: { agentId } };
-      return await guard({ ...effect, attempt: 'Cannot take back the run' }, async (at) => {
-        const report = await undoing.takeBack(signal);
-        const { takenBack, remains, failed } = report;
-        const payload = { takenBack: takenBack.length, remains: remains.length };
-        at.emit({ ...facts, status: failed ? 'error' : 'ok', ...(failed && { error: failed.error }), payload });
-        return report;
-      });
+      undoing.requireSame(digest);
+      return await confirm(undoing, access, { signal });
     },
   };
+}
+
+/** Takes back what was confirmed, or what of it no other person must approve: the rest waits in the inbox. */
+async function confirm(
+  undoing: Undoing,
+  { guard }: Access,
+  bounds: { readonly signal?: AbortSignal | undefined; readonly startUntil?: number },
+): Promise<UndoReport> {
+  const { principal, approval, state: { agentId, traceId }, preview: { runId } } = undoing;
+  const facts = { action: 'run.undo', target: { type: 'run', id: runId } };
+  const { subject } = ownerOfRun(undoing.state);
+  const effect = { ...facts, subject, principal, trace: { traceId }, context: { agentId }, approved: approval };
+  try {
+    const report = await guard({ ...effect, attempt: 'Cannot take back the run' }, async (at) => {
+      const done = await undoing.takeBack(bounds);
+      const { takenBack, remains, failed } = done;
+      const payload = { takenBack: takenBack.length, remains: remains.length };
+      at.emit({ ...facts, status: failed ? 'error' : 'ok', ...(failed && { error: failed.error }), payload });
+      return done;
+    });
+    return undoing.waits ? { ...report, approvalId: await (await undoing.reopened()).ask(undoing.waits) } : report;
+  } catch (thrown) {
+    const { code, details } = toData(thrown);
+    if (code !== 'approval_required') throw thrown;
+    return { ...undoing.report([]), isStored: false, approvalId: await undoing.ask(termsIn(details)) };
+  }
+}
+
+/** Who must approve, by the error that says so. */
+function termsIn(details: ErrorData['details']): ApprovalTerms {
+  return { ...details }; // as `refusal` in `src/permission` writes them
+}
+
+/** An instance that carries out an approved undo starts no call after this time, and is taken for lost after the other. */
+const startMs = 300_000;
+const leaseMs = 600_000;
+
+/** Checks that an approval still means what was asked for. @throws PinnaceError `conflict`. */
+export async function checkUndo(parts: RuntimeParts, record: Interruption): Promise<void> {
+  await openApproved(parts, record);
+}
+
+async function openApproved(parts: RuntimeParts, record: Interruption): Promise<Undoing> {
+  const { runId, undo, binding } = record;
+  if (!undo) throw refused('not_found', 'its question says not what', 'approval_not_found');
+  const { owner, toStep } = undo;
+  const opening = { runId, terms: { toStep }, principal: createPrincipal(owner), scope: 'run:create' } as const;
+  const undoing = await Undoing.open(parts, { ...opening, approval: record });
+  undoing.requireSame(binding);
+  return undoing;
+}
+
+/**
+ * Takes back what a person has approved. One instance does it, and another one what is left if that is lost. Resolves to `undefined`
+ * where there is nothing to do here.
+ */
+export async function carryOutUndo(
+  parts: RuntimeParts,
+  access: Access,
+  { id, at }: { readonly id: string; readonly at: number },
+): Promise<UndoReport | undefined> {
+  const { storage, now, ttlMs } = parts;
+  const record = await readQuestion(storage, id);
+  const settle = async (): Promise<undefined> => void await storage.commit([{ key: dueKey(at, id) }]);
+  if (!record || record.state !== 'approved') return await settle();
+  const key: Key = [...runPrefix(record.runId), 'undo-lease', id];
+  const entry = await storage.get(key);
+  const startedAt = now();
+  if (entry && (entry.value as { readonly until: number }).until > startedAt) return undefined; // written below
+  const lease = { key, value: { until: startedAt + leaseMs }, ifVersion: entry?.version ?? null, ttlMs };
+  if (!(await storage.commit([lease])).ok) return undefined;
+  try {
+    const report = await confirm(await openApproved(parts, record), access, { startUntil: startedAt + startMs });
+    await settle();
+    return report;
+  } catch (thrown) {
+    if (!toData(thrown).retryable) await settle();
+    throw thrown;
+  }
 }
 
 /** What is recorded of an undo. */
 interface UndoRecord {
   readonly state: 'claimed' | 'done' | 'failed' | 'unknown';
   readonly at: number;
+  /** The approval that it belongs to, and what the person was shown. */
+  readonly by?: string;
+  readonly seen?: string;
+  readonly quote?: string;
 }
 
 /** A call, how it is taken back, and what the person is shown of it. */
@@ -75,6 +156,7 @@ interface Planned {
   readonly shown: UndoCall;
   /** Of what `describe` returned. */
   readonly seen: string | undefined;
+  readonly record: UndoRecord | undefined;
 }
 
 interface Opening {
@@ -82,34 +164,39 @@ interface Opening {
   readonly terms: UndoTerms;
   readonly principal: Principal;
   readonly scope: 'run:read' | 'run:create';
+  /** What a person has approved. */
+  readonly approval?: Interruption | undefined;
 }
 
 /** One look at what a run has done, and the taking back of it. */
 class Undoing {
   readonly state: RunState;
   readonly preview: UndoPreview;
+  readonly principal: Principal;
+  readonly approval: Interruption | undefined;
+  /** Who must approve the call at which it has stopped. */
+  waits: ApprovalTerms | undefined;
   readonly #parts: RuntimeParts;
-  readonly #principal: Principal;
   readonly #planned: readonly Planned[];
   readonly #redaction = createRunRedaction();
 
   private constructor(
     parts: RuntimeParts,
-    { principal, state, planned, preview }: {
-      readonly principal: Principal;
+    { principal, approval, state, planned, preview }: Pick<Opening, 'principal' | 'approval'> & {
       readonly state: RunState;
       readonly planned: readonly Planned[];
       readonly preview: UndoPreview;
     },
   ) {
     this.#parts = parts;
-    this.#principal = principal;
+    this.principal = principal;
+    this.approval = approval;
     this.state = state;
     this.#planned = planned;
     this.preview = preview;
   }
 
-  static async open(parts: RuntimeParts, { runId, terms, principal, scope }: Opening): Promise<Undoing> {
+  static async open(parts: RuntimeParts, { runId, terms, principal, scope, approval }: Opening): Promise<Undoing> {
     parts.requireOpen();
     const { toStep = 0 } = terms;
     const state = await parts.runs.state(principal, runId, scope);
@@ -123,37 +210,105 @@ class Undoing {
       planned.push(await plan(parts, { call, tool, principal }));
     }
     const shown = planned.map((one) => one.shown);
-    const bound = planned.map((
-      { call: { toolCallId, tool }, shown: { can }, seen },
-    ) => [toolCallId, tool, can, seen ?? null]);
+    const bound = planned.map(({ call: { toolCallId, tool }, shown: { can }, seen, record }) =>
+      // What the approved undo has begun is what was approved.
+      approval && record?.by === approval.id
+        ? [toolCallId, tool, 'yes', record.seen ?? null]
+        : [toolCallId, tool, can, seen ?? null]
+    );
     const digest = await sha256(canonicalJson([runId, toStep, bound]));
-    return new Undoing(parts, { principal, state, planned, preview: { runId, toStep, digest, calls: shown } });
+    const preview = { runId, toStep, digest, calls: shown };
+    return new Undoing(parts, { principal, approval, state, planned, preview });
   }
 
-  async takeBack(signal = new AbortController().signal): Promise<UndoReport> {
+  /** Looks again, at what is left. */
+  reopened(): Promise<Undoing> {
+    const { runId, toStep } = this.preview;
+    return Undoing.open(this.#parts, { runId, terms: { toStep }, principal: this.principal, scope: 'run:create' });
+  }
+
+  /** @throws PinnaceError `conflict`: `run_running`, `preview_changed`. */
+  requireSame(digest: string): void {
+    if (this.state.state === 'running') throw refused('conflict', 'it is still running; stop it first', 'run_running');
+    if (digest === this.preview.digest) return;
+    throw refused('conflict', 'what would be taken back has changed; look at it again', 'preview_changed');
+  }
+
+  async takeBack(
+    { signal = new AbortController().signal, startUntil = Infinity }: {
+      readonly signal?: AbortSignal | undefined;
+      readonly startUntil?: number;
+    },
+  ): Promise<UndoReport> {
     const done: Planned[] = [];
     let failed: UndoReport['failed'];
     for (const one of this.#planned) {
-      if (one.shown.can !== 'yes' || failed) continue;
-      const error = signal.aborted
+      const { record, shown: { can }, call: { toolCallId } } = one;
+      const isBegun = this.approval !== undefined && record?.by === this.approval.id;
+      if (failed || !(isBegun || can === 'yes')) continue;
+      const isOver = signal.aborted || this.#parts.now() > startUntil;
+      const error = isBegun
+        ? endOf(record)
+        : isOver
         ? toData(refused('cancelled', 'the caller has gone', 'cancelled'))
         : await this.#undo(one, signal);
-      if (error) failed = { toolCallId: one.call.toolCallId, error };
+      if (error) failed = { toolCallId, error };
       else done.push(one);
     }
-    const { runId } = this.preview;
-    const takenBack = done.map(({ shown }) => shown);
-    const remains = this.preview.calls.filter((call) => call.can !== 'nothing' && !takenBack.includes(call));
+    const report = this.report(done.map(({ shown }) => shown));
+    const { takenBack, remains } = report;
     const message = takenBack.length > 0 ? messageOf(this.preview, takenBack, remains) : undefined;
     const isStored = message !== undefined && await this.#tellChat(message).catch(() => false);
-    return { runId, takenBack, remains, ...(failed && { failed }), ...(message && { message }), isStored };
+    return { ...report, ...(failed && { failed }), ...(message && { message }), isStored };
+  }
+
+  /** What was taken back, and what remains. */
+  report(takenBack: readonly UndoCall[]): Pick<UndoReport, 'runId' | 'takenBack' | 'remains'> {
+    const { runId, calls } = this.preview;
+    return { runId, takenBack, remains: calls.filter((call) => call.can !== 'nothing' && !takenBack.includes(call)) };
+  }
+
+  /** Asks a person to approve it. Returns the item of the inbox: the same one while it waits. */
+  async ask({ approvers, fourEyes, withinMs }: ApprovalTerms): Promise<string> {
+    const { storage, interruptions } = this.#parts;
+    const { preview: { runId, toStep, digest: binding, calls }, principal, state: { agentId, chatId } } = this;
+    const { tenant, subject } = principal;
+    for (const { key } of await storage.list({ prefix: asksPrefix(runId), limit: 1000 })) {
+      const record = await readQuestion(storage, String(key.at(-1)));
+      if (record?.state === 'pending' && record.binding === binding && record.subject === subject) return record.id;
+    }
+    const asked = calls.filter(({ can }) => can === 'yes');
+    const { id } = await interruptions.open({
+      kind: 'undo',
+      runId,
+      tenant,
+      subject,
+      ...askedBy(principal, { approvers, fourEyes, withinMs }),
+      agentId,
+      chatId,
+      binding,
+      undo: { owner: ownerAs(principal), toStep },
+      facts: {
+        title: asked.length === 1 ? 'Take back 1 call' : `Take back ${asked.length} calls`,
+        quote: linesOf(asked).slice(0, 200),
+        calls: asked.slice(0, mostShown),
+        remains: calls.filter(({ can }) => can === 'no').slice(0, mostShown),
+      },
+    });
+    const target = { type: 'run', id: runId };
+    const payload = { runId, approvalId: id, kind: 'undo' };
+    this.#spanContext().emit({ action: 'interruption.request', target, status: 'ok', payload });
+    return id;
   }
 
   /** Takes one call back. Returns the error of one that was not, or is not known to be. */
-  async #undo({ call, tool, shown }: Planned, signal: AbortSignal): Promise<ErrorData | undefined> {
+  async #undo({ call, tool, shown, seen }: Planned, signal: AbortSignal): Promise<ErrorData | undefined> {
     const { storage, now, ttlMs } = this.#parts;
+    const by = this.approval && { by: this.approval.id };
+    const { quote } = shown;
+    const facts = { ...by, ...(seen !== undefined && { seen }), ...(quote !== undefined && { quote }) };
     const write = async (state: UndoRecord['state'], ifVersion?: null): Promise<boolean> => {
-      const value: UndoRecord = { state, at: now() };
+      const value: UndoRecord = { ...facts, state, at: now() };
       return (await storage.commit([{ key: call.undoKey, value, ttlMs, ...(ifVersion === null && { ifVersion }) }])).ok;
     };
     let isClaimed = false;
@@ -168,12 +323,13 @@ class Undoing {
         return await undo.execute(input, call.output, context) ?? null;
       },
     };
-    const host = await this.#hostFor(call.agentId);
-    const outcome = await new ToolCall(host, { tool: undoing, input: call.input, toolCallId: call.toolCallId }).make({
-      signal: AbortSignal.any([signal, this.#parts.closing]),
-      spanContext: this.#spanContext(),
-      facilities: { delegation: unboundDelegation([call.agentId]), log: () => undefined },
-    });
+    let outcome = await this.#make(undoing, call, { signal });
+    if (!outcome.ok && !isClaimed && outcome.error.code === 'approval_required') {
+      const terms = termsIn(outcome.error.details);
+      if (this.approval && askSame(terms, this.approval)) {
+        outcome = await this.#make(undoing, call, { signal, approved: true });
+      } else this.waits = terms;
+    }
     if (!isClaimed) return outcome.ok ? undefined : outcome.error;
     const isUnknown = !outcome.ok && outcome.error.code === 'outcome_unknown';
     try {
@@ -184,15 +340,28 @@ class Undoing {
     return outcome.ok ? undefined : outcome.error;
   }
 
+  async #make(
+    tool: Tool,
+    { agentId, input, toolCallId }: ActedCall,
+    { signal, approved = false }: { readonly signal: AbortSignal; readonly approved?: boolean },
+  ) {
+    return await new ToolCall(await this.#hostFor(agentId), { tool, input, toolCallId }).make({
+      approved,
+      signal: AbortSignal.any([signal, this.#parts.closing]),
+      spanContext: this.#spanContext(),
+      facilities: { delegation: unboundDelegation([agentId]), log: () => undefined },
+    });
+  }
+
   async #hostFor(agentId: string): Promise<CallHost> {
     const { resolver, limits, report, authorize } = this.#parts;
-    const { agent } = await resolver.equip(agentId, this.#principal);
+    const { agent } = await resolver.equip(agentId, this.principal);
     const hook = reportedHook(authorize, reportAt(report, { traceId: this.state.traceId }), 'authorize');
     return {
       ...this.#parts,
       agent,
-      principal: this.#principal,
-      actor: actorOf(this.#principal),
+      principal: this.principal,
+      actor: actorOf(this.principal),
       action: 'tool.undo',
       limits: minLimits(limits, agent.limits),
       authorize: (action, ...rest) => hook(action === 'tool.call' ? 'tool.undo' : action, ...rest),
@@ -203,13 +372,13 @@ class Undoing {
 
   #spanContext() {
     const { emit, now } = this.#parts;
-    const { tenant } = this.#principal;
+    const { tenant } = this.principal;
     const { traceId } = this.state;
     const options = { emit: redactedEmit(emit, this.#redaction), now };
-    return traceAt({ traceId, parentSpanId: undefined, tenant, actor: actorOf(this.#principal) }, options);
+    return traceAt({ traceId, parentSpanId: undefined, tenant, actor: actorOf(this.principal) }, options);
   }
 
-  /** Adds the message to the chat, where it is stored. Once: its id is that of what was confirmed. */
+  /** Adds the message to the chat, where it is stored. Once: its id is that of what was taken back. */
   async #tellChat(message: UIMessage): Promise<boolean> {
     const parts = this.#parts;
     const { chatId } = this.state;
@@ -222,10 +391,13 @@ class Undoing {
       const at = parts.now();
       const record = { ...found.record, next: found.record.next + 1, updatedAt: Math.max(at, found.record.updatedAt) };
       const key = [...messagesPrefix(owner, chatId, record), found.record.next];
+      const told: Key = [...runPrefix(this.preview.runId), 'undo-told', message.id];
       const { ok } = await parts.storage.commit([
         ...recordChanges(parts, { owner, chatId, found, record }),
         { key, value: { message, at }, ...lifetime(parts, at) },
+        { key: told, value: true, ifVersion: null, ttlMs: parts.ttlMs },
       ]);
+      if (!ok && await parts.storage.get(told)) return true;
       if (!ok) continue;
       takeRecent(parts, owner, chatId);
       return true;
@@ -259,7 +431,15 @@ async function plan(
   const preview = ruling.can === 'yes' && tool?.undo
     ? await previewUndo(tool, tool.undo, { call, principal })
     : undefined;
-  return { call, tool, seen: preview?.digest, shown: { ...facts, ...ruling, ...preview?.shown } };
+  const shown = record?.quote === undefined ? preview?.shown : { quote: record.quote };
+  return { call, tool, record, seen: preview?.digest, shown: { ...facts, ...ruling, ...shown } };
+}
+
+/** How an undo that an approval has begun has ended: the error of one that is not known to be done. */
+function endOf({ state }: UndoRecord): ErrorData | undefined {
+  if (state === 'done') return undefined;
+  const reason = state === 'failed' ? 'undo_failed' : 'undo_unknown';
+  return toData(refused('conflict', 'a call was begun and is not known to be taken back', reason));
 }
 
 type Ruling = Pick<UndoCall, 'can' | 'why'>;
@@ -315,19 +495,24 @@ function messageOf(
   takenBack: readonly UndoCall[],
   remains: readonly UndoCall[],
 ): UIMessage {
-  const lines = (calls: readonly UndoCall[]): string =>
-    calls.map(({ title, quote }) => quote === undefined ? title : `${title}: “${quote}”`).join('; ');
-  const rest = remains.length > 0 ? ` Not taken back: ${lines(remains)}.` : '';
+  const rest = remains.length > 0 ? ` Not taken back: ${linesOf(remains)}.` : '';
   const data = {
     runId,
     takenBack: takenBack.map(({ toolCallId }) => toolCallId),
     remains: remains.map(({ toolCallId }) => toolCallId),
   };
   return {
-    id: `undo_${digest.slice(0, 24)}`,
+    id: `undo_${sha256Sync(canonicalJson([digest, data.takenBack])).slice(0, 24)}`,
     role: 'assistant',
-    parts: [{ type: 'text', text: `Taken back: ${lines(takenBack)}.${rest}` }, { type: 'data-undo', data }],
+    parts: [{ type: 'text', text: `Taken back: ${linesOf(takenBack)}.${rest}` }, { type: 'data-undo', data }],
   };
+}
+
+/** The most calls of an item of the inbox. Its title counts all. */
+const mostShown = 50;
+
+function linesOf(calls: readonly UndoCall[]): string {
+  return calls.map(({ title, quote }) => quote === undefined ? title : `${title}: “${quote}”`).join('; ');
 }
 
 function refused(code: 'conflict' | 'not_found' | 'cancelled', why: string, reason: string): PinnaceError {

@@ -72,7 +72,7 @@ export function TakeBackDialog({ message: { via }, runId, playground, onClose }:
               </select>
             </label>
           )}
-          {preview.value && <Calls calls={preview.value.calls.filter(({ can }) => can !== 'nothing')} />}
+          {preview.value && <UndoCalls calls={preview.value.calls.filter(({ can }) => can !== 'nothing')} />}
         </>
       )}
       <div class='dialog-foot'>
@@ -95,7 +95,8 @@ export function TakeBackDialog({ message: { via }, runId, playground, onClose }:
   );
 }
 
-function Calls({ calls }: { calls: readonly UndoCall[] }): JSX.Element {
+/** The calls of an undo, newest first. */
+export function UndoCalls({ calls }: { calls: readonly UndoCall[] }): JSX.Element {
   if (calls.length === 0) return <p data-testid='take-back-nothing'>There is nothing to take back.</p>;
   return (
     <ol class='take-back-calls' data-testid='take-back-calls'>
@@ -116,15 +117,16 @@ function Calls({ calls }: { calls: readonly UndoCall[] }): JSX.Element {
   );
 }
 
-function Report({ report: { takenBack, remains, failed } }: { report: UndoReport }): JSX.Element {
+function Report({ report: { takenBack, remains, failed, approvalId } }: { report: UndoReport }): JSX.Element {
   return (
     <div data-testid='take-back-report' role='status'>
       <p>{formatCount(takenBack.length, 'call')} taken back.</p>
-      {failed && <Problem text={failed.error.message} testId='take-back-failed' />}
+      {approvalId !== undefined && <p>The rest waits until a person approves it, in “Waiting”.</p>}
+      {failed && approvalId === undefined && <Problem text={failed.error.message} testId='take-back-failed' />}
       {remains.length > 0 && (
         <>
           <p>Not taken back:</p>
-          <Calls calls={remains} />
+          <UndoCalls calls={remains} />
         </>
       )}
     </div>

@@ -8,11 +8,13 @@ import { toData } from '../../../src/base/errors.ts';
 import { asRecord } from '../../../src/base/is-record.ts';
 import type { Decision } from '../../../src/permission/interruption.ts';
 import type { InboxDetail } from '../../../src/runtime/index.ts';
+import type { UndoCall } from '../../../src/runtime/undo-types.ts';
 import { OverScreen } from '../../app/frame/over-screen.tsx';
 import { agentOf, type Playground } from '../../app/state/playground.ts';
 import { uncover } from '../../app/state/screens.ts';
 import { AskedCall } from '../../chat/state/run-data.ts';
 import { ApprovalFacts } from '../../chat/ui/approval-facts.tsx';
+import { UndoCalls } from '../../chat/ui/take-back.tsx';
 import { isWriting } from '../../kit/panel-cover.ts';
 import { Problem } from '../../kit/problem.tsx';
 import type { PlanQuestion } from '../../plan/state/plan-data.ts';
@@ -221,19 +223,20 @@ function Detail({ detail: { facts, edit, blocked }, item, playground, onDecide }
     <div class='approval'>
       {asked.success && <ApprovalFacts id={id} approval={approval} input={edit?.input} />}
       {question.question !== '' && <p id={`${id}-question`} class='inbox-question'>{question.question}</p>}
+      {item.kind === 'undo' && <UndoParts facts={facts} />}
       {item.cannotUndo && <p class='approval-note' data-testid='cannot-undo'>This cannot be undone.</p>}
       {blocked !== undefined && <p class='approval-note' data-testid='inbox-blocked'>{blockedWords[blocked]}</p>}
-      {blocked === undefined && !isChanging.value && (item.kind === 'approval' || item.kind === 'question') && (
+      {blocked === undefined && !isChanging.value && isDecidedHere(item) && (
         <PlanAnswer
           question={question}
           disabled={isBusy.value}
           describedBy={`${id}-question`}
           onAnswer={(answer) =>
             // The form of an approval answers with the decision.
-            decide({ ...(item.kind === 'approval' ? answer.value as Decision : { approved: true }), answer })}
+            decide({ ...(item.kind === 'question' ? { approved: true } : answer.value as Decision), answer })}
         />
       )}
-      {(item.kind === 'sign_in' || item.kind === 'elicitation') && <p class='field-help'>Answer it in its chat.</p>}
+      {!isDecidedHere(item) && <p class='field-help'>Answer it in its chat.</p>}
       {edit && isChanging.value && (
         <ChangeForm
           edit={edit}
@@ -267,13 +270,38 @@ function Detail({ detail: { facts, edit, blocked }, item, playground, onDecide }
   );
 }
 
+/** Sign-ins and questions of servers are answered in their chats. */
+function isDecidedHere({ kind }: WaitingItem): boolean {
+  return kind !== 'sign_in' && kind !== 'elicitation';
+}
+
+/** What an undo takes back, and what it leaves. */
+function UndoParts({ facts: { calls, remains } }: { facts: InboxDetail['facts'] }): JSX.Element {
+  const left = undoCallsIn(remains);
+  return (
+    <>
+      <UndoCalls calls={undoCallsIn(calls)} />
+      {left.length > 0 && (
+        <>
+          <p>Not taken back:</p>
+          <UndoCalls calls={left} />
+        </>
+      )}
+    </>
+  );
+}
+
+function undoCallsIn(value: unknown): readonly UndoCall[] {
+  return Array.isArray(value) ? value as UndoCall[] : []; // the undo of a runtime has written them
+}
+
 /** What a person answers, as the form of plans has it. Only a lost call expects a decision. */
 function questionOf({ id, kind }: WaitingItem, { question, options, schema }: InboxDetail['facts']): PlanQuestion {
   const isLost = 'decision' in asRecord(asRecord(schema)['properties']);
   return {
     ask: id,
     agent: '',
-    kind: kind === 'approval' ? 'approval' : isLost ? 'lost_call' : 'question',
+    kind: kind !== 'question' ? 'approval' : isLost ? 'lost_call' : 'question',
     question: typeof question === 'string' ? question : '',
     ...(Array.isArray(options) && options.length > 0 && { options: options.map(String) }),
   };

@@ -56,10 +56,14 @@ describe('requestPermission', () => {
 
 describe('requirePermission', () => {
   it('rejects with what could not be done, and why', async () => {
-    await expect(requirePermission(answering({ decision: 'deny', reason: 'not today' }), wish, 'Cannot add')).rejects
+    await expect(
+      requirePermission(answering({ decision: 'deny', reason: 'not today' }), wish, { attempt: 'Cannot add' }),
+    ).rejects
       .toMatchObject({ code: 'forbidden', message: 'Cannot add: not today', details: { reason: 'not_authorized' } });
-    await expect(requirePermission(answering({ decision: 'ask', reason: 'ask first' }), wish, 'Cannot add')).rejects
+    await expect(
+      requirePermission(answering({ decision: 'ask', reason: 'ask first' }), wish, { attempt: 'Cannot add' }),
+    ).rejects
       .toMatchObject({ code: 'approval_required' });
-    await requirePermission(answering({ decision: 'allow' }), wish, 'Cannot add');
+    await requirePermission(answering({ decision: 'allow' }), wish, { attempt: 'Cannot add' });
   });
 });

@@ -6,6 +6,7 @@ import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import {
   type Authorize,
   createPrincipal,
+  createRules,
   createRuntime,
   type CreateRuntimeOptions,
   defineTool,
@@ -15,6 +16,7 @@ import {
   type Tool,
   treeTools,
 } from '../../../src/index.ts';
+import type { InboxResult } from '../../../src/runtime/index.ts';
 import { callsTools, says, scriptedModel } from '../../fixtures/model.ts';
 import { decideAll, programRuntime, take } from '../../fixtures/programs.ts';
 import { readAll, runRequest, testRuntime, userMessage } from '../../fixtures/runtime.ts';
@@ -165,7 +167,7 @@ describe('runtime.undo', () => {
     expect(report.failed).toMatchObject({ error: { code: 'internal', details: { reason: 'tool_failed' } } });
     shelf.failing.clear();
     const again = await undo(runtime, runId);
-    expect([names(again.takenBack), names(again.remains)]).toEqual([['a'], ['mail', 'put']]);
+    expect([names(again.takenBack), names(again.remains)]).toEqual([['a'], ['mail', 'b']]);
     expect([...shelf.things]).toEqual(['b']);
   });
 
@@ -311,6 +313,131 @@ describe('runtime.undo', () => {
   });
 });
 
+const approver = (subject: string) =>
+  createPrincipal({ tenant: 'acme', subject, via: 'in-process', agents: '*', scopes: ['tool:approve'] });
+const [bo, cy] = [approver('bo'), approver('cy')];
+
+/** Another person approves each undo. */
+const asksBo = createRules([{ effect: 'ask', actions: ['run.undo'], approvers: ['subject:bo'], fourEyes: true }], {
+  otherwise: 'allow',
+});
+
+/** Decides on all undos that wait for the person. */
+async function decide(runtime: PlanningRuntime, approved = true, who = bo) {
+  const { items } = await runtime.inbox.list(who, { kind: 'undo' });
+  return await runtime.inbox.decide(items.map(({ id, seen }) => ({ id, seen, approved })), who);
+}
+
+const outcome = ([result]: readonly InboxResult[]): string =>
+  result?.state === 'refused' ? `${result.error.code} ${String(result.error.details?.['reason'])}` : 'stored';
+
+describe('an undo that another person must approve', () => {
+  it('waits in the inbox, where the person sees what is taken back and what remains', async () => {
+    const shelf = new Shelf();
+    const sink = memorySink();
+    const runtime = runtimeOf(shelf, { authorize: asksBo, sinks: [sink.sink] });
+    const runId = await runOf(runtime);
+    const asked = await undo(runtime, runId, 1);
+    expect([names(asked.takenBack), names(asked.remains), asked.isStored]).toEqual([[], ['mail', 'c'], false]);
+    expect((await undo(runtime, runId, 1)).approvalId).toBe(asked.approvalId);
+    const [item] = (await runtime.inbox.list(bo)).items;
+    expect(item).toMatchObject({
+      id: asked.approvalId,
+      kind: 'undo',
+      title: 'Take back 1 call',
+      quote: 'Put on the shelf: “c”',
+      subject: 'ada',
+      goesOn: true,
+    });
+    const { facts } = await runtime.inbox.get(item!.id, bo);
+    expect(facts).toMatchObject({ calls: [{ quote: 'c' }], remains: [{ tool: 'mail', why: 'no_undo' }] });
+    expect(outcome(await decide(runtime, true, ada))).toBe('forbidden own_request');
+    expect(
+      await runtime.inbox.decide(
+        [{ ...item!, approved: true, input: {} }].map(({ id, seen, ...more }) => (
+          { id, seen, approved: more.approved, input: more.input }
+        )),
+        bo,
+      ),
+    ).toMatchObject([{ error: { details: { reason: 'not_editable' } } }]);
+    const [result] = await decide(runtime);
+    expect(result).toMatchObject({ state: 'stored', undo: { takenBack: [{ quote: 'c' }], isStored: true } });
+    expect([...shelf.things]).toEqual(['a', 'b']);
+    const { messages } = await runtime.chats.get('chat-1', ada);
+    expect(messages.at(-1)?.parts[0]).toMatchObject({
+      text: 'Taken back: Put on the shelf: “c”. Not taken back: Call mail.',
+    });
+    const actions = sink.events.map(({ action, status, actor }) => `${action} ${status} ${actor.id}`);
+    expect(actions.filter((one) => /undo|interruption|approval/.test(one))).toEqual([
+      'run.undo denied ada',
+      'interruption.request ok ada',
+      'run.undo denied ada',
+      'approval.decide denied ada',
+      'approval.decide ok bo',
+      'tool.undo pending ada',
+      'tool.undo ok ada',
+      'run.undo ok ada',
+    ]);
+  });
+
+  it('is not carried out where it is denied, or no longer what was asked for', async () => {
+    const shelf = new Shelf();
+    let isDenied = false;
+    const authorize: Authorize = (action, ...given) =>
+      isDenied && action === 'run.undo' ? { decision: 'deny', reason: 'has left' } : asksBo(action, ...given);
+    const runtime = runtimeOf(shelf, { authorize });
+    const runId = await runOf(runtime);
+    await undo(runtime, runId);
+    expect(outcome(await decide(runtime, false))).toBe('stored');
+    expect([(await runtime.inbox.list(bo)).waiting, shelf.undone.length]).toEqual([0, 0]);
+    const before = await undo(runtime, runId);
+    await undo(runtime, runId, 1);
+    const { items } = await runtime.inbox.list(bo);
+    expect(items).toHaveLength(2);
+    const late = items.filter(({ id }) => id !== before.approvalId).map(({ id, seen }) => ({
+      id,
+      seen,
+      approved: true,
+    }));
+    expect(outcome(await runtime.inbox.decide(late, bo))).toBe('stored');
+    expect(outcome(await decide(runtime))).toBe('conflict preview_changed');
+    expect([(await runtime.inbox.list(bo)).waiting, shelf.undone]).toEqual([0, ['c']]);
+    await undo(runtime, runId);
+    isDenied = true;
+    expect(await decide(runtime)).toEqual([{ id: expect.any(String) as string, state: 'stored' }]);
+    expect(shelf.undone).toEqual(['c']);
+  });
+
+  it('takes back what nobody must approve; the rest waits for each who is named', async () => {
+    const shelf = new Shelf();
+    const authorize: Authorize = (action, _, { id }, { input }) => {
+      const { name } = (input ?? {}) as { readonly name?: string };
+      if (action !== 'tool.undo' || id !== 'put' || name === 'c') return { decision: 'allow' };
+      return { decision: 'ask', reason: 'ask first', approvers: [`subject:${name === 'b' ? 'bo' : 'cy'}`] };
+    };
+    const runtime = runtimeOf(shelf, { authorize });
+    const runId = await runOf(runtime);
+    const report = await undo(runtime, runId);
+    expect([names(report.takenBack), names(report.remains)]).toEqual([['c'], ['mail', 'b', 'a']]);
+    expect(report.failed?.error.code).toBe('approval_required');
+    const [first] = await decide(runtime);
+    expect(first).toMatchObject({ undo: { takenBack: [{ quote: 'b' }], approvalId: expect.any(String) as string } });
+    expect(await decide(runtime, true, cy)).toMatchObject([{ undo: { takenBack: [{ quote: 'a' }] } }]);
+    expect(shelf.undone).toEqual(['c', 'b', 'a']);
+  });
+
+  it('is done by the next sweep where it was approved by the route of the run', async () => {
+    const shelf = new Shelf();
+    const runtime = runtimeOf(shelf, { authorize: asksBo });
+    const runId = await runOf(runtime);
+    const { approvalId = '' } = await undo(runtime, runId);
+    await runtime.decide(runId, approvalId, { approved: true }, bo);
+    await runtime.sweep();
+    expect(shelf.undone).toEqual(['c', 'b', 'a']);
+    expect(await runtime.sweep()).toBe(0);
+  });
+});
+
 /** A storage of an instance that is killed at its n-th commit: before it is written, or after. */
 function dyingStorage(
   storage: Storage,
@@ -382,5 +509,42 @@ describe('an undo whose instance is lost', () => {
       expect([...shelf.things], JSON.stringify(reports)).toEqual(all.slice(0, toStep));
       expect(names(last.remains)).toEqual([]);
     }
+  });
+
+  it('goes on elsewhere once it is approved: each call once, and what was begun ends it', async () => {
+    let [kills, wholes] = [0, 0];
+    for (const isAfter of [false, true]) {
+      for (let at = 0;; at++) {
+        let time = 1_000_000;
+        const shelf = new Shelf();
+        const storage = memoryStorage({ now: () => time });
+        const options = { authorize: asksBo, now: () => time };
+        const first = runtimeOf(shelf, { storage, ...options });
+        const runId = await runOf(first);
+        await undo(first, runId);
+        const dying = dyingStorage(storage, shelf, { at, isAfter });
+        const second = runtimeOf(shelf, { storage: dying.storage, ...options, limits: { storageGraceMs: 0 } });
+        await decide(second).catch(() => undefined);
+        if (!shelf.isDead) break;
+        kills++;
+        shelf.isDead = false;
+        time += 700_000;
+        const third = runtimeOf(shelf, { storage, ...options });
+        await third.sweep();
+        expect(new Set(shelf.undone).size, `kill at ${at}`).toBe(shelf.undone.length);
+        expect(shelf.undone.toSorted().toReversed(), `kill at ${at}`).toEqual(shelf.undone);
+        const { calls } = await third.undo.preview(runId, {}, ada);
+        const open = calls.filter(({ can }) => can === 'yes').length;
+        const unknown = calls.filter(({ why }) => why === 'undo_unknown').length;
+        // It was not decided, or is whole, or has stopped at the call that was begun.
+        if ((await third.inbox.list(bo)).waiting > 0) expect(open, `kill at ${at}`).toBe(3);
+        else if (unknown === 0) expect([open, shelf.things.size], `kill at ${at}`).toEqual([0, 0]);
+        else expect(unknown, `kill at ${at}`).toBe(1);
+        if (shelf.things.size === 0 && unknown === 0) wholes++;
+        const told = (await third.chats.get('chat-1', ada)).messages.filter(({ id }) => id.startsWith('undo_'));
+        expect(told.length, `kill at ${at}`).toBe(calls.some(({ why }) => why === 'taken_back') ? 1 : 0);
+      }
+    }
+    expect([kills > 10, wholes > 3]).toEqual([true, true]);
   });
 });

@@ -18,8 +18,9 @@ import { readAs } from '../request.ts';
 import { encodeChanges, sseHeaders } from '../sse.ts';
 import { observe, observerLimits } from './audit.ts';
 import { eventsOf } from '../stream-parts.ts';
+import { UndoneReport } from './undo.ts';
 
-const Kind = v.picklist(['approval', 'question', 'sign_in', 'elicitation']);
+const Kind = v.picklist(['approval', 'question', 'sign_in', 'elicitation', 'undo']);
 const Name = v.pipe(v.string(), v.minLength(1), v.maxLength(300));
 
 const itemFields = {
@@ -53,6 +54,7 @@ const Results = v.object({
     id: v.string(),
     state: v.picklist(['stored', 'refused']),
     runId: v.optional(v.string()),
+    undo: v.optional(UndoneReport),
     error: v.optional(ErrorData),
   })),
 });

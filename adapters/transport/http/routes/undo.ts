@@ -33,11 +33,13 @@ const UndoCall = v.object({
 
 const Preview = v.object({ runId: v.string(), toStep: v.number(), digest: v.string(), calls: v.array(UndoCall) });
 
-const Report = v.object({
+/** What was taken back. */
+export const UndoneReport = v.object({
   runId: v.string(),
   takenBack: v.array(UndoCall),
   remains: v.array(UndoCall),
   failed: v.optional(v.object({ toolCallId: v.string(), error: ErrorData })),
+  approvalId: v.optional(v.string()),
   message: v.optional(v.looseObject({ id: v.string(), role: v.string(), parts: v.array(v.unknown()) })),
   isStored: v.boolean(),
 });
@@ -58,7 +60,9 @@ export const undoOperations = {
     scope: 'run:create',
     checkedBy: 'runtime',
     body: shapeOf(Confirmed),
-    responses: { 200: json<UndoReport>('What was taken back, and what remains', named('UndoReport', shapeOf(Report))) },
+    responses: {
+      200: json<UndoReport>('What was taken back, and what remains', named('UndoReport', shapeOf(UndoneReport))),
+    },
     problems: [404, 409, 410, 413, 415],
   },
 } satisfies Operations;
