@@ -64,8 +64,10 @@ export interface Principal {
 export type Owner = Pick<Principal, 'tenant' | 'subject' | 'actor' | 'agents' | 'scopes' | 'roles' | 'via'>;
 
 /** What is stored of a principal for whom work goes on without a request. */
-export function ownerAs({ tenant, subject, actor, agents, scopes, roles, via }: Principal): Owner {
-  return { tenant, subject, agents, scopes, via, ...(actor !== undefined && { actor }), ...(roles && { roles }) };
+export function ownerAs({ actor, roles, ...principal }: Principal): Owner {
+  const { tenant, subject, agents, via } = principal;
+  const named = { ...(actor !== undefined && { actor }), ...(roles && { roles }) };
+  return { tenant, subject, ...named, agents, scopes: principal.scopes, via };
 }
 
 const verified = new WeakSet<Principal>();
