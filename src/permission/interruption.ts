@@ -371,8 +371,10 @@ export function createInterruptions(options: InterruptionOptions): Interruptions
         ...(edited && { edited }),
       };
       const state = approved ? 'approved' : 'denied';
-      const dueAt = goesOnAt ?? (found.record.undo && now());
-      const beside = [...settlement(found.record, { notices, at: now(), state }), ...goingOn(found.record, dueAt)];
+      const beside = [
+        ...settlement(found.record, { notices, at: now(), state }),
+        ...goingOn(found.record, { goesOnAt, at: now() }),
+      ];
       const decided = { ...found.record, ...decision, state } as const;
       if (!await write(decided, found.version, { patienceMs: 0, beside })) throw alreadyDecided();
     },
@@ -402,9 +404,13 @@ function settlement(
   return [...settled, ...announcedChanges(notices, record, { type: 'inbox.settled', at, state })];
 }
 
-/** Makes a decided question due. */
-function goingOn({ id, tenant, goesOn, undo }: Interruption, at: number | undefined): readonly Change[] {
-  return (goesOn ?? undo) && at !== undefined ? [dueChange({ id, at, tenant })] : [];
+/** Makes a decided question due: an undo always, the run of a chat where the server goes on. */
+function goingOn(
+  { id, tenant, goesOn, undo }: Interruption,
+  { goesOnAt, at }: { readonly goesOnAt: number | undefined; readonly at: number },
+): readonly Change[] {
+  if (undo) return [dueChange({ id, at: goesOnAt ?? at, tenant })];
+  return goesOn && goesOnAt !== undefined ? [dueChange({ id, at: goesOnAt, tenant })] : [];
 }
 
 /** The record of a decision that this run has spent. */
