@@ -371,10 +371,9 @@ export function createInterruptions(options: InterruptionOptions): Interruptions
         ...(edited && { edited }),
       };
       const state = approved ? 'approved' : 'denied';
-      const beside = [
-        ...settlement(found.record, { notices, at: now(), state }),
-        ...goingOn(found.record, { goesOnAt, at: now() }),
-      ];
+      const at = now();
+      const due = goingOn(found.record, { goesOnAt, at });
+      const beside = [...settlement(found.record, { notices, at, state }), ...due];
       const decided = { ...found.record, ...decision, state } as const;
       if (!await write(decided, found.version, { patienceMs: 0, beside })) throw alreadyDecided();
     },
