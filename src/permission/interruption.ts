@@ -371,9 +371,7 @@ export function createInterruptions(options: InterruptionOptions): Interruptions
         ...(edited && { edited }),
       };
       const state = approved ? 'approved' : 'denied';
-      const at = now();
-      const due = goingOn(found.record, { goesOnAt, at });
-      const beside = [...settlement(found.record, { notices, at, state }), ...due];
+      const beside = settlement(found.record, { notices, at: now(), state, goesOnAt });
       const decided = { ...found.record, ...decision, state } as const;
       if (!await write(decided, found.version, { patienceMs: 0, beside })) throw alreadyDecided();
     },
@@ -390,26 +388,22 @@ export function createInterruptions(options: InterruptionOptions): Interruptions
   };
 }
 
-/** What is written beside a record that waits no more: its entries go, and receivers are told. */
+/** What is written beside a record that waits no more: its entries go, receivers are told, and what the server does then is due. */
 function settlement(
   record: Interruption,
-  { notices, at, state }: {
+  { notices, at, state, goesOnAt }: {
     readonly notices: NoticeMaker | undefined;
     readonly at: number;
+    /** When the server goes on with a stored chat. An approved undo is due in any case. */
+    readonly goesOnAt?: number | undefined;
     readonly state: 'approved' | 'denied' | 'answered' | 'expired' | 'closed';
   },
 ): readonly Change[] {
   const settled = settledChanges(record).filter(({ key }) => state !== 'expired' || key[0] !== 'due');
-  return [...settled, ...announcedChanges(notices, record, { type: 'inbox.settled', at, state })];
-}
-
-/** Makes a decided question due: an undo always, the run of a chat where the server goes on. */
-function goingOn(
-  { id, tenant, goesOn, undo }: Interruption,
-  { goesOnAt, at }: { readonly goesOnAt: number | undefined; readonly at: number },
-): readonly Change[] {
-  if (undo) return [dueChange({ id, at: goesOnAt ?? at, tenant })];
-  return goesOn && goesOnAt !== undefined ? [dueChange({ id, at: goesOnAt, tenant })] : [];
+  const { id, tenant, goesOn, undo } = record;
+  const dueAt = undo && state === 'approved' ? goesOnAt ?? at : goesOn && goesOnAt;
+  const due = dueAt === undefined ? [] : [dueChange({ id, at: dueAt, tenant })];
+  return [...settled, ...announcedChanges(notices, record, { type: 'inbox.settled', at, state }), ...due];
 }
 
 /** The record of a decision that this run has spent. */
