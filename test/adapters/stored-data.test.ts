@@ -3,6 +3,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts';
 import { checkStored, upgradeStored } from '../../adapters/upkeep/stored-data.ts';
 import { createPrincipal, type Storage } from '../../src/index.ts';
 import { scopes } from '../../src/base/principal.ts';
+import { endpointOfEverything, fillEndpoint } from '../fixtures/every-route.ts';
 import { says, scriptedModel } from '../fixtures/model.ts';
 import { readAll, runRequest, testRuntime, userMessage } from '../fixtures/runtime.ts';
 import { databases, inlineChat, type StoredDatabase } from '../fixtures/stored-databases.ts';
@@ -35,6 +36,25 @@ describe.each(databases)('a database that version $version has written', (databa
     expect(await checkStored(storage)).toMatchObject({ state: 'current', format: 3 });
     await upgradeStored(storage, { now: () => database.at });
     expect(await entriesIn(storage)).toEqual(after);
+  });
+});
+
+describe('what this version writes', () => {
+  it('is of kinds that the check knows, on an endpoint with everything, while a run is under way', async () => {
+    const { storage, ...endpoint } = await endpointOfEverything({ a: { tenant: 'a', subject: 'ada' } });
+    const unknown = new Set<string>();
+    const commit: Storage['commit'] = async (changes) => {
+      for (const { key } of changes) {
+        const alone = memoryStorage();
+        await alone.commit([{ key, value: {} }]);
+        if ((await checkStored(alone)).unknown > 0) unknown.add(String(key[0]));
+      }
+      return await original(changes);
+    };
+    const original = storage.commit.bind(storage);
+    Object.assign(storage, { commit });
+    await fillEndpoint(endpoint);
+    expect([...unknown]).toEqual([]);
   });
 });
 

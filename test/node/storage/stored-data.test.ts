@@ -1,8 +1,17 @@
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { postgresStorage } from '../../../adapters/storage/postgres.ts';
+import * as v from 'valibot';
+import { decideAnswered } from '../../../adapters/transport/chat/chat-request.ts';
+import { checkStored, upgradeStored } from '../../../adapters/upkeep/stored-data.ts';
+import type { PostgresClientOptions } from '../../../adapters/storage/postgres-client.ts';
+import { scopes } from '../../../src/base/principal.ts';
+import { createPrincipal, defineTool } from '../../../src/index.ts';
+import { says, scriptedModel } from '../../fixtures/model.ts';
+import { readAll, runRequest, testRuntime } from '../../fixtures/runtime.ts';
 import { databases, inlineChat } from '../../fixtures/stored-databases.ts';
 import { postgresPrograms, type PostgresServer, startPostgres } from '../../tools/servers/postgres-server.ts';
 
@@ -54,6 +63,45 @@ describe.skipIf(postgresPrograms === undefined)('pinnace db, over PostgreSQL', (
     const after = await storage.list({ prefix: [], limit: 1_000 });
     const changed = after.filter(({ key, version }) => !names.has(JSON.stringify([key, version])));
     expect(changed.map(({ key }) => key[0])).toEqual(['blob', 'blob', 'chats', 'format']);
+    await storage.close();
+  });
+
+  it('reads what an endpoint of 0.2.0 has stored here, carries out its approval, and upgrades it', async () => {
+    const sql = server.connect({ fetch_types: false, onnotice: () => undefined } as PostgresClientOptions); // all that matters here
+    await sql.unsafe(readFileSync(join(import.meta.dirname, '../../fixtures/stored/postgres-0.2.sql'), 'utf8'));
+    await sql.end();
+    const now = () => Date.parse('2026-11-28T01:00:00Z');
+    const storage = postgresStorage({ connect: server.connect, now });
+    const cancelled: string[] = [];
+    const orderCancel = defineTool({
+      id: 'order_cancel',
+      description: 'Cancels',
+      input: v.object({ order: v.string() }),
+      approval: 'always',
+      execute: ({ order }) => (cancelled.push(order), { order, state: 'cancelled' }),
+    });
+    const runtime = testRuntime({ model: scriptedModel(says('Done.')).model, storage, now, tools: [orderCancel] });
+    const ada = createPrincipal({ via: 'http', tenant: 't1', subject: 'ada', agents: '*', scopes: [...scopes] });
+    const { items } = await runtime.chats.list(ada);
+    expect(items.map(({ chatId }) => chatId).toSorted()).toEqual(['c1', 'c2', 'c3', 'c4', 'c5']);
+    const { messages } = await runtime.chats.get('c4', ada);
+    const asked = messages.at(-1)!;
+    const parts = asked.parts.map((part) =>
+      'approval' in part
+        ? { ...part, state: 'approval-responded', approval: { ...part.approval as object, approved: true } }
+        : part
+    );
+    const answered = { ...asked, parts } as typeof asked; // the part of a tool, decided as a page does it
+    await decideAnswered([answered], (...decided) => runtime.decide(...decided, ada));
+    await readAll(await runtime.run(runRequest({ chat: { id: 'c4', messages: [answered], store: true } }), ada));
+    expect(cancelled).toEqual(['o1']);
+    expect(await checkStored(storage, { now })).toMatchObject({ state: 'older', unknown: 0, steps: [{ entries: 1 }] });
+    await upgradeStored(storage, { now });
+    const texts = await Promise.all(
+      items.map(async ({ chatId }) => JSON.stringify(await runtime.chats.get(chatId, ada))),
+    );
+    expect(texts.join()).toContain('"state":"cancelled"');
+    expect(texts.join()).toMatch(/pinnace-blob:[0-9a-f]{64}/);
     await storage.close();
   });
 
