@@ -382,7 +382,7 @@ try {
 }
 console.log('ok as an endpoint, and for TypeScript, declarations included');
 try {
-  await checkTutorial(folder, await freePort());
+  await checkTutorial(folder, [await freePort(), await freePort()]);
 } catch (error) {
   fail(String(error));
 }
