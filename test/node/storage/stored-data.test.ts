@@ -2,12 +2,12 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
+import postgres from 'postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { postgresStorage } from '../../../adapters/storage/postgres.ts';
 import * as v from 'valibot';
 import { decideAnswered } from '../../../adapters/transport/chat/chat-request.ts';
 import { checkStored, upgradeStored } from '../../../adapters/upkeep/stored-data.ts';
-import type { PostgresClientOptions } from '../../../adapters/storage/postgres-client.ts';
 import { scopes } from '../../../src/base/principal.ts';
 import { createPrincipal, defineTool } from '../../../src/index.ts';
 import { says, scriptedModel } from '../../fixtures/model.ts';
@@ -67,7 +67,7 @@ describe.skipIf(postgresPrograms === undefined)('pinnace db, over PostgreSQL', (
   });
 
   it('reads what an endpoint of 0.2.0 has stored here, carries out its approval, and upgrades it', async () => {
-    const sql = server.connect({ fetch_types: false, onnotice: () => undefined } as PostgresClientOptions); // all that matters here
+    const sql = postgres({ path: server.socket, user: 'pinnace', database: 'postgres', onnotice: () => undefined });
     await sql.unsafe(readFileSync(join(import.meta.dirname, '../../fixtures/stored/postgres-0.2.sql'), 'utf8'));
     await sql.end();
     const now = () => Date.parse('2026-11-28T01:00:00Z');
