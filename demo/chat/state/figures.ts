@@ -20,6 +20,8 @@ export interface ChatFigures {
   readonly tokensOut: number;
   /** The part of `tokensIn` that was read from the provider's cache. */
   readonly cachedTokens: number;
+  /** Why prompts have not extended the ones before, in the order of the answers. */
+  readonly breaks: readonly string[];
   readonly toolCalls: number;
   readonly durationMs: number;
   /** One amount for each currency, in words. */
@@ -60,6 +62,7 @@ export function sumOf(messages: readonly Message[]): ChatFigures {
     tokensIn: sum(({ inputTokens }) => inputTokens),
     tokensOut: sum(({ outputTokens }) => outputTokens),
     cachedTokens: sum(({ cachedInputTokens }) => cachedInputTokens),
+    breaks: usages.flatMap(({ cache }) => cache?.breaks.map(({ reason }) => reason) ?? []),
     toolCalls: sum(({ toolCalls }) => toolCalls),
     durationMs: sum(({ durationMs }) => durationMs),
     costs: [...amounts].map(([currency, of]) =>
@@ -69,6 +72,12 @@ export function sumOf(messages: readonly Message[]): ChatFigures {
     priced: costs.length,
     isEstimated: usages.some(({ estimated }) => estimated === true),
   };
+}
+
+/** Returns how much of the input was read from a cache, such as "91 % cached"; nothing where no provider says so. */
+export function cachedShare(cachedTokens = 0, inputTokens = 0): string | undefined {
+  if (cachedTokens === 0 || inputTokens === 0) return undefined;
+  return `${Math.round(100 * Math.min(1, cachedTokens / inputTokens))} % cached`;
 }
 
 function costOf(

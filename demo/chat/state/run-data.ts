@@ -46,6 +46,11 @@ export const Usage = v.object({
   toolTokens: v.optional(count, 0),
   toolTokensSaved: v.optional(count, 0),
   cachedInputTokens: v.optional(count),
+  /** What caches could have had, and where a prompt did not extend the one before. */
+  cache: v.optional(v.object({
+    cacheableTokens: count,
+    breaks: v.array(v.object({ reason: v.string(), lostTokens: count })),
+  })),
   reasoningTokens: v.optional(count),
   /** Part of it is an estimate. */
   estimated: v.optional(v.literal(true)),
@@ -62,6 +67,12 @@ export function addUsage(before: Usage | undefined, after: Usage | undefined): U
   }
   return readAs(Usage, {
     ...sums,
+    ...(before.cache && after.cache && {
+      cache: {
+        cacheableTokens: before.cache.cacheableTokens + after.cache.cacheableTokens,
+        breaks: [...before.cache.breaks, ...after.cache.breaks],
+      },
+    }),
     ...((before.estimated || after.estimated) && { estimated: true }),
     ...(before.cost && after.cost?.currency === before.cost.currency && {
       cost: { ...after.cost, amount: before.cost.amount + after.cost.amount },

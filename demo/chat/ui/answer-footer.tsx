@@ -9,6 +9,7 @@ import type { Playground } from '../../app/state/playground.ts';
 import { CopyButton } from '../../kit/copy-button.tsx';
 import { formatCount, formatDuration, formatMoney } from '../../kit/format.ts';
 import { nameOfModel } from '../../settings/state/model-name.ts';
+import { cachedShare } from '../state/figures.ts';
 import { Icon } from '../../kit/icon.tsx';
 import { lazy } from '../../kit/lazy.tsx';
 import { Fact } from './fact.tsx';
@@ -124,6 +125,7 @@ export function InspectButton(
 
 function costOf({ model, startedAt, outcome, facts }: AssistantMessage): string[] {
   const { usage, fallback } = facts.value;
+  const share = cachedShare(usage?.cachedInputTokens, usage?.inputTokens);
   const ended = outcome.value.type === 'running' ? startedAt : outcome.value.endedAt;
   const duration = usage?.durationMs || ended - startedAt;
   const tokens = usage?.totalTokens ?? (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0);
@@ -132,6 +134,7 @@ function costOf({ model, startedAt, outcome, facts }: AssistantMessage): string[
     ...(usage && usage.steps > 0 ? [formatCount(usage.steps, 'step')] : []),
     ...(usage && usage.toolCalls > 0 ? [formatCount(usage.toolCalls, 'tool call')] : []),
     ...(tokens > 0 ? [`${usage?.estimated ? 'about ' : ''}${formatCount(tokens, 'token')}`] : []),
+    ...(share === undefined ? [] : [share]),
     ...(usage?.cost ? [formatMoney(usage.cost)] : []),
     fallback ? `${nameOfModel(fallback.modelId)} (fallback for ${model})` : model,
   ];

@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { Dialog } from '../../kit/dialog.tsx';
 import { formatCount, formatDuration, formatTokens } from '../../kit/format.ts';
 import type { Chat } from '../state/chat.ts';
-import { type ChatFigures, sumOf } from '../state/figures.ts';
+import { cachedShare, type ChatFigures, sumOf } from '../state/figures.ts';
 import { Fact } from './fact.tsx';
 import '../styles/totals.css';
 
@@ -11,6 +11,7 @@ import '../styles/totals.css';
 export function ChatTotals({ chat }: { chat: Chat }): JSX.Element | null {
   const isOpen = useSignal(false);
   const figures = sumOf(chat.messages.value);
+  const share = cachedShare(figures.cachedTokens, figures.tokensIn);
   if (figures.tokens === 0 && figures.costs.length === 0) return null;
   return (
     <>
@@ -23,6 +24,7 @@ export function ChatTotals({ chat }: { chat: Chat }): JSX.Element | null {
         onClick={() => (isOpen.value = true)}
       >
         <span>{figures.isEstimated && '≈ '}{formatTokens(figures.tokens)}</span>
+        {share && <span>· {share}</span>}
         {figures.costs.map((cost) => <span key={cost} class='chat-totals-cost'>· {cost}</span>)}
       </button>
       {isOpen.value && <TotalsDialog chat={chat} onClose={() => (isOpen.value = false)} />}
@@ -42,14 +44,23 @@ export function TotalsDialog({ chat, onClose }: { readonly chat: Chat; readonly 
 }
 
 function Details({ figures }: { figures: ChatFigures }): JSX.Element {
-  const { tokensIn, tokensOut, cachedTokens, toolCalls, durationMs, costs, answers, priced, isEstimated } = figures;
+  const { tokensIn, tokensOut, cachedTokens, breaks, toolCalls, durationMs, costs, answers, priced, isEstimated } =
+    figures;
   const about = isEstimated ? 'about ' : '';
   return (
     <>
       <dl class='facts'>
         <Fact name='Answers' value={answers.toLocaleString('en')} />
         <Fact name='Input tokens' value={`${about}${tokensIn.toLocaleString('en')}`} />
-        {cachedTokens > 0 && <Fact name='Read from cache' value={formatCount(cachedTokens, 'input token')} />}
+        {cachedTokens > 0 && (
+          <Fact
+            name='Read from cache'
+            value={`${formatCount(cachedTokens, 'input token')}, ${cachedShare(cachedTokens, tokensIn) ?? ''}`}
+          />
+        )}
+        {breaks.length > 0 && (
+          <Fact name='Changed prompts' value={`${breaks.length.toLocaleString('en')}: ${breaks.join(', ')}`} />
+        )}
         <Fact name='Output tokens' value={`${about}${tokensOut.toLocaleString('en')}`} />
         {toolCalls > 0 && <Fact name='Tool calls' value={toolCalls.toLocaleString('en')} />}
         {durationMs > 0 && <Fact name='Time' value={formatDuration(durationMs)} />}

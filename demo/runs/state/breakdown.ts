@@ -28,10 +28,35 @@ export interface Usage {
   readonly firstChunkMs?: number | undefined;
 }
 
-/** A run's usage, in all and step by step. */
+/** A run's usage, in all, step by step, and what of each prompt is from a cache. */
 export interface Breakdown {
   readonly total: Usage;
   readonly steps: readonly Usage[];
+  readonly prompts: readonly PromptUse[];
+}
+
+/** The input of a model call, in tokens. */
+export interface PromptUse {
+  /** The span of the call. */
+  readonly key: string;
+  readonly model: string;
+  readonly input: number;
+  /** What its provider has read from its cache; `undefined` where it does not say. */
+  readonly cached: number | undefined;
+  readonly written: number;
+  /** About how much is unchanged since the call before, so that a cache could have it. */
+  readonly cacheable: number;
+  /** Where the beginning has changed. Without a reason it is a bug. */
+  readonly break?: PromptBreak | undefined;
+}
+
+export interface PromptBreak {
+  readonly reason: string | undefined;
+  /** `tools`, `system` or `messages`. */
+  readonly block: string;
+  /** 0 for the tools; messages count from 1, instructions first. */
+  readonly position: number;
+  readonly lost: number;
 }
 
 export function breakdownOf({ roots, endMs }: RunSpans): Breakdown {
@@ -49,6 +74,38 @@ export function breakdownOf({ roots, endMs }: RunSpans): Breakdown {
       agentId: step.actor.id,
       address: addresses.get(step),
     })),
+    prompts: roots.flatMap(promptsIn),
+  };
+}
+
+/** A changed beginning is emitted before its call, in the same step. */
+function promptsIn({ children }: RunSpan): readonly PromptUse[] {
+  let broken: PromptBreak | undefined;
+  return children.flatMap((span) => {
+    if (span.name === 'prompt.break' || span.name === 'prompt.unexpected') broken = breakOf(span);
+    if (span.kind !== 'model') return promptsIn(span);
+    const own = { key: span.key, model: span.target.id, break: broken, ...tokensOf(span) };
+    broken = undefined;
+    return [own];
+  });
+}
+
+function breakOf(span: RunSpan): PromptBreak {
+  const { reason, block } = span.facts;
+  return {
+    reason: reason === undefined ? undefined : String(reason),
+    block: String(block),
+    position: numberOf(span, 'position') ?? 0,
+    lost: numberOf(span, 'lostTokens') ?? 0,
+  };
+}
+
+function tokensOf(span: RunSpan): Pick<PromptUse, 'input' | 'cached' | 'written' | 'cacheable'> {
+  return {
+    input: numberOf(span, 'inputTokens') ?? 0,
+    cached: numberOf(span, 'cachedTokens'),
+    written: numberOf(span, 'cacheWriteTokens') ?? 0,
+    cacheable: numberOf(span, 'cacheableTokens') ?? 0,
   };
 }
 

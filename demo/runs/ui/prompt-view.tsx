@@ -48,6 +48,11 @@ export function PromptView({ run, inspector }: PromptViewProps): JSX.Element {
           ))}
         </select>
       </label>
+      <ChangedBlock
+        run={run}
+        prompt={prompt}
+        before={prompts.slice(0, at).findLast(({ model }) => model === prompt.model)}
+      />
       <Content key={prompt.spanId} prompt={prompt} before={prompts[at - 1]} />
     </div>
   );
@@ -66,6 +71,39 @@ function NoPrompt({ run, isAsked }: { run: OpenedRun; isAsked: boolean }): JSX.E
     ? 'No model was called in this run.'
     : 'The prompts of this run are no longer available: this page holds the prompts of the latest runs, until it closes.';
   return <p class='inspector-empty' role='status' data-testid='prompt-none'>{why}</p>;
+}
+
+/** Where the beginning of the prompt is another one than in the call before of this model: both, as far as this page has them. */
+function ChangedBlock(
+  { run, prompt, before }: { run: OpenedRun; prompt: Prompt; before: Prompt | undefined },
+): JSX.Element | null {
+  const broken = run.breakdown.value.prompts.find(({ key }) => key === prompt.spanId)?.break;
+  if (!broken) return null;
+  const { reason, block, position, lost } = broken;
+  return (
+    <section data-testid='changed-block'>
+      <h2>Changed: {reason ?? 'unexpected'}</h2>
+      <p class='inspector-faint'>
+        {block === 'tools' ? 'The tools' : `Block ${position} (${block})`} {block === 'tools' ? 'differ' : 'differs'}
+        {' '}
+        from the call before: about {formatCount(lost, 'token')} cannot be read from a cache.
+      </p>
+      <div class='changed-block'>
+        {([['Before', before], ['Now', prompt]] as const).map(([name, one]) => (
+          <article key={name}>
+            <h3>{name}</h3>
+            {one ? <Block prompt={one} position={position} /> : <p class='inspector-faint'>Another run sent it.</p>}
+          </article>
+        ))}
+      </div>
+    </section>
+  );
+}
+
+function Block({ prompt: { messages, tools }, position }: { prompt: Prompt; position: number }): JSX.Element {
+  if (position === 0) return <p>{tools.map(({ name }) => name).join(', ') || 'No tools.'}</p>;
+  const message = messages[position - 1];
+  return message ? <Message message={message} /> : <p class='inspector-faint'>Nothing.</p>;
 }
 
 /** What the call before had too is folded away. */

@@ -68,7 +68,7 @@ function Panel({ run, inspector, playground }: RunViewProps): JSX.Element {
     case 'prompt':
       return <PromptView run={run} inspector={inspector} />;
     case 'usage':
-      return <UsageView run={run} />;
+      return <UsageView run={run} onPrompt={() => inspector.show('prompt')} />;
     default:
       return tab satisfies never;
   }

@@ -1,11 +1,12 @@
 import type { JSX } from 'preact';
-import type { TimeSplit, Usage } from '../state/breakdown.ts';
+import type { PromptUse, TimeSplit, Usage } from '../state/breakdown.ts';
 import type { OpenedRun } from '../state/opened-run.ts';
 import { formatDuration } from '../../kit/format.ts';
+import { nameOfModel } from '../../settings/state/model-name.ts';
 
 /** Where the run's time and tokens went, in all and step by step. */
-export function UsageView({ run }: { run: OpenedRun }): JSX.Element {
-  const { total, steps } = run.breakdown.value;
+export function UsageView({ run, onPrompt }: { run: OpenedRun; onPrompt: () => void }): JSX.Element {
+  const { total, steps, prompts } = run.breakdown.value;
   const mostMs = Math.max(1, ...steps.map(({ time }) => time.totalMs));
   const mostTokens = Math.max(1, ...steps.map(({ inputTokens, outputTokens }) => inputTokens + outputTokens));
   return (
@@ -59,8 +60,95 @@ export function UsageView({ run }: { run: OpenedRun }): JSX.Element {
             </div>
           )}
       </section>
+      {prompts.length > 0 && (
+        <section>
+          <h2>Prompts</h2>
+          <Prompts
+            prompts={prompts}
+            onBreak={(key) => {
+              run.select(key);
+              onPrompt();
+            }}
+          />
+        </section>
+      )}
     </div>
   );
+}
+
+/** One bar for each model call: what of its input was read from the cache, written to it, and new. */
+function Prompts(
+  { prompts, onBreak }: { prompts: readonly PromptUse[]; onBreak: (key: string) => void },
+): JSX.Element {
+  const most = Math.max(1, ...prompts.map(({ input }) => input));
+  return (
+    <>
+      <dl class='usage-legend'>
+        {[['cached', 'Read from cache'], ['written', 'Written to cache'], ['in', 'New']].map(([kind, name]) => (
+          <div key={kind}>
+            <dt>
+              <i class='usage-key' data-kind={kind} aria-hidden='true' />
+              {name}
+            </dt>
+          </div>
+        ))}
+        <div>
+          <dt>
+            <i class='usage-key' data-kind='cacheable' aria-hidden='true' />
+            Unchanged since the call before
+          </dt>
+        </div>
+      </dl>
+      <ol class='prompt-uses'>
+        {prompts.map((prompt, i) => (
+          <li key={prompt.key} data-testid='prompt-use'>
+            <span>{i + 1}. {nameOfModel(prompt.model)}</span>
+            <PromptBar prompt={prompt} most={most} />
+            <span class='inspector-faint'>{inWords(prompt)}</span>
+            {prompt.break && (
+              <button
+                type='button'
+                class='quiet-button'
+                data-testid='prompt-break'
+                title='Show what has changed'
+                onClick={() => onBreak(prompt.key)}
+              >
+                {prompt.break.reason ?? 'unexpected change'} −{prompt.break.lost.toLocaleString('en')}
+              </button>
+            )}
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}
+
+/** Decorative; the numbers are beside it. */
+function PromptBar({ prompt: { input, cached = 0, written, cacheable }, most }: {
+  prompt: PromptUse;
+  most: number;
+}): JSX.Element {
+  return (
+    <span class='prompt-bar' aria-hidden='true'>
+      <span class='usage-bar'>
+        <i data-kind='cached' style={{ width: percent(cached, most) }} />
+        <i data-kind='written' style={{ width: percent(written, most) }} />
+        <i data-kind='in' style={{ width: percent(input - cached - written, most) }} />
+      </span>
+      <i class='prompt-cacheable' style={{ width: percent(Math.min(cacheable, input), most) }} />
+    </span>
+  );
+}
+
+function inWords({ input, cached, written, cacheable }: PromptUse): string {
+  const count = (tokens: number, what: string): string[] =>
+    tokens > 0 ? [`${tokens.toLocaleString('en')} ${what}`] : [];
+  return [
+    `${input.toLocaleString('en')} input`,
+    ...count(cached ?? 0, 'cached'),
+    ...count(written, 'written'),
+    ...count(cacheable, 'unchanged (estimate)'),
+  ].join(', ');
 }
 
 function Step(
@@ -122,5 +210,5 @@ function Part({ kind, name, ms, of }: { kind: string; name: string; ms: number; 
 }
 
 function percent(part: number, of: number): string {
-  return `${(100 * part / Math.max(1, of)).toFixed(2)}%`;
+  return `${(100 * Math.max(0, part) / Math.max(1, of)).toFixed(2)}%`;
 }

@@ -20,12 +20,20 @@ it('A chat shows the tokens and the cost of its answers, with details on request
   expect(page.all('chat-totals')).toEqual([]); // the answer says it itself
   await send(page, 'Second');
   await vi.waitFor(() => expect(page.transport.sent).toHaveLength(2));
-  await answerWith({ inputTokens: 2000, outputTokens: 300, cachedInputTokens: 900 });
-  await vi.waitFor(() => expect(totals()).toBe('3.5K tokens· 0.01 USD'));
+  const breaks = [{ step: 1, reason: 'edit', lostTokens: 80 }];
+  await answerWith({
+    inputTokens: 2000,
+    outputTokens: 300,
+    cachedInputTokens: 900,
+    cache: { cacheableTokens: 950, breaks },
+  });
+  await vi.waitFor(() => expect(totals()).toBe('3.5K tokens· 30 % cached· 0.01 USD'));
+  expect(page.all('answer-footer').at(-1)?.textContent).toContain('45 % cached');
   await page.click('chat-totals');
   const details = (await page.find('totals')).textContent;
   expect(details).toContain('Input tokens3,000');
-  expect(details).toContain('Read from cache900 input tokens');
+  expect(details).toContain('Read from cache900 input tokens, 30 % cached');
+  expect(details).toContain('Changed prompts1: edit');
   expect(details).toContain('Output tokens500');
   expect(details).toContain('Cost0.01 USD');
   expect(details).toContain('1 of 2 answers had no prices.');

@@ -375,6 +375,36 @@ describe('the prompts of a run', () => {
     expect(text('prompt-view')).toContain('"temperature": 0.5');
   });
 
+  it('show both sides of what broke the prefix, from the bar of the call', async () => {
+    const at = events.findIndex(({ spanId }) => spanId === spanIds[1]);
+    const broken = {
+      ...events[at]!,
+      action: 'prompt.break',
+      status: 'ok' as const,
+      spanId: 'broken',
+      payloadSummary: 'reason=edit block=messages position=2 keptTokens=5 lostTokens=190',
+    };
+    const cached = events.map((event) =>
+      event.spanId === spanIds[1] && event.status !== 'pending'
+        ? { ...event, payloadSummary: `${event.payloadSummary} cachedTokens=60 cacheWriteTokens=40 cacheableTokens=70` }
+        : event
+    );
+    await openRun(fakeInspector({ records: [recordOf(cached.toSpliced(at, 0, broken))], prompts }));
+    await page.click('run-tab-usage');
+    await page.find('prompt-use');
+    const widths = [...page.all('prompt-use')[1]!.querySelectorAll('i')].map(({ style: { width } }) => width);
+    expect(widths).toEqual(['23.08%', '15.38%', '61.54%', '26.92%']);
+    expect(page.all('prompt-use').map(({ textContent }) => textContent)).toEqual([
+      '1. scripted demo200 input',
+      '2. scripted demo260 input, 60 cached, 40 written, 70 unchanged (estimate)edit −190',
+    ]);
+    await page.click('prompt-break');
+    const sides = (await page.find('changed-block')).textContent;
+    expect(sides).toContain('Changed: edit');
+    expect(sides).toContain('Block 2 (messages) differs from the call before: about 190 tokens');
+    expect(sides.match(/What is 6 \* 7/g)).toHaveLength(2);
+  });
+
   it('are reached from the call', async () => {
     await openRun(fakeInspector({ records: [recordOf(events)], prompts }));
     page.all('span-row')[6]?.click();
