@@ -13,6 +13,8 @@ export const attribute = {
   timeToFirstChunk: 'gen_ai.response.time_to_first_chunk',
   inputTokens: 'gen_ai.usage.input_tokens',
   outputTokens: 'gen_ai.usage.output_tokens',
+  cachedTokens: 'gen_ai.usage.cache_read.input_tokens',
+  cacheWriteTokens: 'gen_ai.usage.cache_creation.input_tokens',
   agentName: 'gen_ai.agent.name',
   toolName: 'gen_ai.tool.name',
   toolCallId: 'gen_ai.tool.call.id',

@@ -51,7 +51,7 @@ export function shapeOf(event: ObservedEvent): SpanShape {
 export function endOf(event: ObservedEvent): Attributes {
   const payload = readSummary(event.payloadSummary);
   const { runId, runtimeId, toolCallId, provider, finishReason, httpStatus } = payload;
-  const { inputTokens, outputTokens, firstChunkMs } = payload;
+  const { inputTokens, outputTokens, cachedTokens, cacheWriteTokens, firstChunkMs } = payload;
   return {
     ...failureOf(event),
     ...defined({
@@ -62,6 +62,8 @@ export function endOf(event: ObservedEvent): Attributes {
       [attribute.provider]: provider,
       [attribute.inputTokens]: inputTokens,
       [attribute.outputTokens]: outputTokens,
+      [attribute.cachedTokens]: cachedTokens,
+      [attribute.cacheWriteTokens]: cacheWriteTokens,
       [attribute.timeToFirstChunk]: typeof firstChunkMs === 'number' ? firstChunkMs / 1000 : undefined,
       [attribute.finishReasons]: finishReason === undefined ? undefined : [String(finishReason)],
       [attribute.httpStatus]: httpStatus,

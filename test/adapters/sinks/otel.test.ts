@@ -49,7 +49,14 @@ function tellRun({ start, pass }: ReturnType<typeof setup>) {
   const one = start({ ...step, parentSpanId: whole.spanId });
   const model = start({ ...modelCall, parentSpanId: one.spanId });
   pass(80);
-  const usage = { inputTokens: 12, outputTokens: 5, firstChunkMs: 40, finishReason: 'tool-calls' };
+  const usage = {
+    inputTokens: 12,
+    cachedTokens: 8,
+    cacheWriteTokens: 3,
+    outputTokens: 5,
+    firstChunkMs: 40,
+    finishReason: 'tool-calls',
+  };
   model.end({ status: 'ok', payload: usage });
   const tool = start({ ...toolCall, parentSpanId: one.spanId });
   const mcp = start({ ...mcpCall, parentSpanId: tool.spanId });
@@ -100,6 +107,8 @@ describe('otelSink', () => {
       'gen_ai.provider.name': 'demo',
       'gen_ai.usage.input_tokens': 12,
       'gen_ai.usage.output_tokens': 5,
+      'gen_ai.usage.cache_read.input_tokens': 8,
+      'gen_ai.usage.cache_creation.input_tokens': 3,
       'gen_ai.response.finish_reasons': ['tool-calls'],
       'gen_ai.response.time_to_first_chunk': 0.04,
       'pinnace.action': 'model.call',

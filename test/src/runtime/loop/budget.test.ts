@@ -1,8 +1,7 @@
 import * as v from 'valibot';
-import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { describe, expect, it } from 'vitest';
 import { defineTool, localPrincipal, type RunRequestInput } from '../../../../src/index.ts';
-import { callsTools, says } from '../../../fixtures/model.ts';
+import { callsTools, says, withUsage } from '../../../fixtures/model.ts';
 import { lastData, readAll, runRequest, terminalChunks, textOf, userMessage } from '../../../fixtures/runtime.ts';
 import { apiError, fallbackRuntime, type NamedModel, namedModel } from './fallback-runtime.ts';
 
@@ -16,25 +15,6 @@ const add = defineTool({
   execute: ({ a }) => a + 1,
 });
 const callsAdd = callsTools({ tool: 'add', input: { a: 1 } });
-
-type Usage = Extract<LanguageModelV4StreamPart, { type: 'finish' }>['usage'];
-
-/** The script with another usage, and another finish reason where one is given. */
-function withUsage(
-  script: readonly LanguageModelV4StreamPart[],
-  { input, output }: { readonly input: Partial<Usage['inputTokens']>; readonly output: Partial<Usage['outputTokens']> },
-  unified?: 'length',
-): LanguageModelV4StreamPart[] {
-  const none = { total: undefined, noCache: undefined, cacheRead: undefined, cacheWrite: undefined };
-  return script.map((part) => {
-    if (part.type !== 'finish') return part;
-    const usage = {
-      inputTokens: { ...none, ...input },
-      outputTokens: { total: undefined, text: undefined, reasoning: undefined, ...output },
-    };
-    return { ...part, usage, ...(unified && { finishReason: { unified, raw: unified } }) };
-  });
-}
 
 async function runOnce(one: NamedModel, request: Partial<RunRequestInput> = {}, provider: object = { prices }) {
   const runtime = fallbackRuntime({ one }, { tools: [add], providers: { one: provider } });

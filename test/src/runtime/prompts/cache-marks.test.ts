@@ -18,7 +18,7 @@ import {
   type UIMessage,
 } from '../../../../src/index.ts';
 import { foldMessage } from '../../../../src/runtime/fold-message.ts';
-import { callsTools, says, scriptedModel, streamOf } from '../../../fixtures/model.ts';
+import { callsTools, says, scriptedModel, streamOf, withUsage } from '../../../fixtures/model.ts';
 import { lastData, readAll, runRequest, testRuntime, userMessage } from '../../../fixtures/runtime.ts';
 
 const add = defineTool({
@@ -170,10 +170,10 @@ const answer = (runId: unknown, id: string): UIMessage => ({
   parts: [{ type: 'data-run', data: { runId } }, { type: 'step-start' }, { type: 'text', text: 'Hi' }],
 });
 
-function stage(storage: Storage = memoryStorage()) {
+function stage(storage: Storage = memoryStorage(), ...said: readonly ReturnType<typeof says>[]) {
   const events: ObservedEvent[] = [];
   const runtime = testRuntime({
-    model: scriptedModel(says('Hi')).model,
+    model: scriptedModel(...said, says('Hi')).model,
     storage,
     sinks: [(event) => events.push(event)],
   });
@@ -194,6 +194,23 @@ describe('the beginning of a prompt', () => {
     expect(second.usage['cache']).toEqual({ cacheableTokens: expect.any(Number), breaks: [] });
     expect(on.events.findLast(({ action }) => action === 'model.call')?.payloadSummary).toContain('cacheableTokens=');
     expect(on.breaks()).toEqual([]);
+  });
+
+  it('is read from a cache, written to one, or missed, and each call and the metrics say so', async () => {
+    const cached = (cacheRead: number) =>
+      withUsage(says('Hi'), { input: { total: 1500, cacheRead, cacheWrite: 200 }, output: { total: 5 } });
+    const on = stage(memoryStorage(), cached(900), cached(0));
+    const long = userMessage('word '.repeat(1200), 'u1');
+    const { runId, usage } = await on.turn(long);
+    expect(usage).toMatchObject({ cachedInputTokens: 900, cacheWriteTokens: 200 });
+    await on.turn(long, answer(runId, 'a1'), userMessage('Two', 'u2'));
+    const [first, second] = on.events.filter(({ action, status }) => action === 'model.call' && status === 'ok')
+      .map(({ payloadSummary }) => payloadSummary);
+    expect(first).toMatch(/cachedTokens=900 cacheWriteTokens=200 (?!.*missed)/);
+    expect(second).toMatch(/cachedTokens=0 cacheWriteTokens=200 cacheableTokens=\d{4} missed=true/);
+    const metrics = on.runtime.metrics.text();
+    expect(metrics).toMatch(/pinnace_tokens_total\{.*kind="cached".*\} 900/);
+    expect(metrics).toMatch(/pinnace_tokens_total\{.*kind="cache_write".*\} 400/);
   });
 
   it.each(['the same', 'another'])(
