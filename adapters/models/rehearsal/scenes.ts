@@ -56,10 +56,10 @@ export function leaderCalls({ prompt, tools = [] }: ModelCallOptions): readonly 
   }
   const [results, cites]: [string[], string[]] = [[], []];
   for (const text of texts.flatMap((one) => one.split(/\n\n(?=The result of |Sub-agent )/))) {
-    const [, kind, address = '', data = ''] =
-      /^(The result of sub-agent|Sub-agent) ([\d-]+)[^\n]*\n([^]*)$/.exec(text) ?? [];
+    const [, kind, address = '', key = address, data = ''] =
+      /^(The result of sub-agent|Sub-agent) ([\d-]+)(?: \("([^"]+)"\))?[^\n]*\n([^]*)$/.exec(text) ?? [];
     if (kind === undefined) continue;
-    results.push(`**${address}** ${kind === 'Sub-agent' ? `failed: ${data}` : data}`);
+    results.push(`**${key}** ${kind === 'Sub-agent' ? `failed: ${data}` : data}`);
     if (kind !== 'Sub-agent') cites.push(address);
   }
   const answers = prompt.flatMap((message) => message.role === 'tool' ? message.content : []).flatMap((part) =>

@@ -95,9 +95,8 @@ function ToolProblem({ call: { state, failure, errorText } }: { call: ToolCall }
   if (state !== 'error') return null;
   return (
     <p class='tool-problem'>
-      {failure && <code class='code-chip'>{failure.code}</code>}
       <span>{failure?.message ?? errorText ?? 'The call failed'}</span>
-      {failure && <span class='chip'>{failure.retryable ? 'can be retried' : 'not retryable'}</span>}
+      {failure?.retryable && <span class='chip'>may work later</span>}
     </p>
   );
 }

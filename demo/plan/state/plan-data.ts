@@ -98,6 +98,11 @@ export function openQuestions({ view, replies }: PlanPart): readonly PlanQuestio
   return view.value.questions.filter(({ ask }) => replies.value[ask]?.isOver !== true);
 }
 
+/** What a task is called wherever it is shown: the name that its parent gave it, else its address. */
+export function nameOfTask({ key, address }: PlanTask): string {
+  return key ?? address;
+}
+
 export interface TaskNode {
   readonly task: PlanTask;
   readonly children: readonly TaskNode[];

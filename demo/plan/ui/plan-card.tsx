@@ -85,15 +85,13 @@ function Questions(
   const all: readonly Question[] = [...answered, ...openQuestions(part)];
   const shown = isLast ? all : answered;
   if (shown.length === 0) return null;
-  const goalOf = (address: string): string | undefined =>
-    part.view.value.tasks.find((task) => task.address === address)?.goal;
   return (
     <ul class='plan-questions' aria-label='Questions'>
       {shown.map((question) => (
         <li key={question.ask}>
           <PlanQuestion
             question={question}
-            goal={goalOf(question.agent)}
+            task={part.view.value.tasks.find(({ address }) => address === question.agent)}
             reply={replies[question.ask]}
             onAnswer={(answer) => playground.reply(question, answer)}
           />

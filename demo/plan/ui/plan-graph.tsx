@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
-import type { TaskNode } from '../state/plan-data.ts';
+import { nameOfTask, type TaskNode } from '../state/plan-data.ts';
 import { type GraphEdge, layoutPlan, type Pack, parentOf, type PlacedTask } from '../state/plan-graph.ts';
 import { lookOf, timeOf } from '../state/task-look.ts';
 import { formatCost, formatDuration, formatTokens } from '../../kit/format.ts';
@@ -44,7 +44,7 @@ export function PlanGraph(props: TasksProps): JSX.Element {
       {current && (
         <div class='plan-chosen' data-testid='plan-chosen'>
           <p class='plan-goal'>
-            <TaskGoal node={current.node} />
+            <TaskGoal task={current.node.task} />
           </p>
           <TaskFacts {...props} node={current.node} />
         </div>
@@ -106,7 +106,7 @@ function Node({ place: { x, y, isTile, node }, isChosen, onChoose, ...props }: N
       onFocus={() => onChoose(address)}
     >
       <TaskMark look={look} />
-      <span class='plan-node-goal'>{isTile ? address : <TaskGoal node={node} />}</span>
+      <span class='plan-node-goal'>{isTile ? nameOfTask(node.task) : <TaskGoal task={node.task} />}</span>
       <span class='visually-hidden'>, {word}</span>
       {!isTile && (
         <>

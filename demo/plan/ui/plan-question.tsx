@@ -1,15 +1,16 @@
 import type { JSX } from 'preact';
 import { useId } from 'preact/hooks';
-import type { PlanQuestion as Question, PlanReply } from '../state/plan-data.ts';
+import type { PlanQuestion as Question, PlanReply, PlanTask } from '../state/plan-data.ts';
 import type { Answer } from '../state/plan-reply.ts';
 import { Problem } from '../../chat/ui/approval.tsx';
 import { useFocusAfter } from '../../kit/hooks/use-focus-after.ts';
 import { PlanAnswer } from './plan-answer.tsx';
+import { TaskGoal } from './task-facts.tsx';
 
 interface PlanQuestionProps {
   readonly question: Question;
   /** The task of the agent that asks the question. */
-  readonly goal: string | undefined;
+  readonly task: PlanTask | undefined;
   readonly reply: PlanReply | undefined;
   readonly onAnswer: (answer: Answer) => void;
 }
@@ -21,7 +22,7 @@ const headings: Readonly<Record<Question['kind'], string>> = {
 };
 
 /** One question of a plan, and the ways to answer it; then what was answered. */
-export function PlanQuestion({ question, goal, reply, onAnswer }: PlanQuestionProps): JSX.Element {
+export function PlanQuestion({ question, task, reply, onAnswer }: PlanQuestionProps): JSX.Element {
   const id = useId();
   const isAsking = reply?.isOver !== true;
   const said = useFocusAfter<HTMLParagraphElement>(isAsking);
@@ -45,7 +46,7 @@ export function PlanQuestion({ question, goal, reply, onAnswer }: PlanQuestionPr
     >
       <h4 id={`${id}-heading`}>{headings[question.kind]}</h4>
       <p class='plan-asker'>
-        <span class='plan-address'>{question.agent}</span> {goal}
+        {task ? <TaskGoal task={task} /> : question.agent}
       </p>
       <p
         id={`${id}-question`}

@@ -70,7 +70,7 @@ function Task(props: TasksProps & { node: TaskNode }): JSX.Element {
     <div class='plan-task' data-testid='plan-task' data-address={address} data-status={status}>
       <TaskMark look={lookOf(props.node, props).look} />
       <p class='plan-goal' title={goal}>
-        <TaskGoal node={props.node} />
+        <TaskGoal task={props.node.task} />
       </p>
       <TaskFacts {...props} />
     </div>

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { TaskNode } from '../state/plan-data.ts';
+import { nameOfTask, type PlanTask, type TaskNode } from '../state/plan-data.ts';
 import { type LookedAt, lookOf, timeOf } from '../state/task-look.ts';
 import { formatCost, formatCount, formatDuration } from '../../kit/format.ts';
 
@@ -10,15 +10,15 @@ export interface TasksProps extends LookedAt {
 
 /** A task in one line: state, agent, dependencies, duration. */
 export function TaskFacts({ node, nameOf, ...looked }: TasksProps & { node: TaskNode }): JSX.Element {
-  const { address, after, attempt, used, error } = node.task;
+  const { after, attempt, used, error } = node.task;
+  const { tasks } = looked.view;
   const who = whoIs(node, nameOf);
   const time = timeOf(node, looked.at);
   return (
     <p class='plan-facts'>
       <span class='plan-word'>{lookOf(node, looked).word}</span>
-      <span class='plan-address'>{address}</span>
       {who !== undefined && <span>{who}</span>}
-      {after.length > 0 && <span>after {after.join(', ')}</span>}
+      {after.length > 0 && <span>after {after.map((one) => nameAt(one, tasks)).join(', ')}</span>}
       {attempt > 1 && <span>attempt {attempt}</span>}
       {time > 0 && <time>{formatDuration(time)}</time>}
       {used && used.tokens > 0 && <span>{formatCount(used.tokens, 'token')}</span>}
@@ -34,11 +34,16 @@ export function whoIs({ task: { agentId, role } }: TaskNode, nameOf: TasksProps[
 }
 
 /** What is to be done, after the name that the plan has for it. */
-export function TaskGoal({ node: { task: { key, goal } } }: { node: TaskNode }): JSX.Element {
-  if (key === undefined) return <>{goal}</>;
+export function TaskGoal({ task }: { task: PlanTask }): JSX.Element {
+  const isRoot = !task.address.includes('-');
   return (
     <>
-      <strong>{key}</strong> {goal}
+      {!isRoot && <strong>{nameOfTask(task)}</strong>} {task.goal}
     </>
   );
+}
+
+function nameAt(address: string, tasks: readonly PlanTask[]): string {
+  const task = tasks.find((one) => one.address === address);
+  return task ? nameOfTask(task) : address;
 }

@@ -97,8 +97,10 @@ export function createRecorder(
     return recording;
   }
 
+  /** A plan's first agent may be at work before its run has started. */
   function start(event: ObservedEvent): Recording {
     const recording = record(createLiveRun(event));
+    for (const earlier of strangers.take(event.traceId)) add(recording, earlier);
     void account(recording);
     return recording;
   }
@@ -189,6 +191,8 @@ function cutOff(head: RunHead): RunHead {
 /** Looks for the runs of such events. */
 interface Strangers {
   note(event: ObservedEvent): void;
+  /** The events of a trace whose run starts only now. */
+  take(traceId: string): readonly ObservedEvent[];
 }
 
 interface StrangersOptions {
@@ -197,33 +201,35 @@ interface StrangersOptions {
   readonly onFound: (stored: StoredRun, events: readonly ObservedEvent[]) => void;
 }
 
-/** The most traces known to have no run, and the most events that wait for a look-up. */
-const maxUnknown = 1000;
+/** The most traces that wait for their run, and the most events of each. */
+const maxTraces = 100;
 const maxWaiting = 2000;
 
 /** Creates it; each trace is looked for once. */
 function createStrangers({ find, onFound }: StrangersOptions): Strangers {
   const waiting = new Map<string, ObservedEvent[]>();
-  const unknown = new Set<string>();
 
   async function look(traceId: string): Promise<void> {
     const found = await find(traceId).catch(() => undefined);
+    if (found) onFound(found, take(traceId));
+  }
+
+  function take(traceId: string): readonly ObservedEvent[] {
     const events = waiting.get(traceId) ?? [];
     waiting.delete(traceId);
-    if (found) return onFound(found, events);
-    unknown.add(traceId);
-    const [oldest] = unknown;
-    if (unknown.size > maxUnknown && oldest !== undefined) unknown.delete(oldest);
+    return events;
   }
 
   return {
+    take,
     note(event) {
       const { traceId } = event;
-      if (unknown.has(traceId)) return;
       const events = waiting.get(traceId);
       if (events && events.length < maxWaiting) events.push(event);
       if (events) return;
       waiting.set(traceId, [event]);
+      const [oldest] = waiting.keys();
+      if (waiting.size > maxTraces && oldest !== undefined) waiting.delete(oldest);
       void look(traceId);
     },
   };

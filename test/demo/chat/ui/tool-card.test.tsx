@@ -84,7 +84,7 @@ describe('ToolCard', () => {
     expect(card().querySelector('pre')?.textContent).toBe('{"a":');
   });
 
-  it('shows why a call failed without being opened, and whether it can be retried', () => {
+  it('shows why a call failed without being opened, and whether it may work later', () => {
     const failure = {
       toolCallId: 'call-1',
       tool: 'add',
@@ -96,9 +96,9 @@ describe('ToolCard', () => {
     };
     show({ state: 'error', failure });
     const problem = card().querySelector('.tool-problem')?.textContent;
-    expect(problem).toContain('rate_limited');
     expect(problem).toContain('Slow down');
-    expect(problem).toContain('can be retried');
+    expect(problem).not.toContain('rate_limited');
+    expect(problem).toContain('may work later');
   });
 
   it('shows a failure without a code by its text', () => {

@@ -66,6 +66,18 @@ describe('createRecorder', () => {
     expect(waiting && stateOfRun(waiting)).toBe('waiting');
   });
 
+  it('keeps what a plan did before its run has started', async () => {
+    const { recorder } = startRecorder();
+    const all = emittedRun();
+    const [start, ...others] = all;
+    const earlier = others.slice(0, 3);
+    emitAll(recorder, earlier);
+    await recorder.list(); // nothing is stored of it
+    emitAll(recorder, start ? [start, ...others.slice(3)] : []);
+    const { events } = await recorder.run(runTrace);
+    expect(new Set(events)).toEqual(new Set(all));
+  });
+
   it('names the run that a fork is of', async () => {
     const { recorder } = startRecorder();
     emitAll(recorder, emittedRun());
