@@ -8,6 +8,12 @@ export interface Guide {
   readonly words: string;
 }
 
+/** A guide's text by its sections, for searching. */
+export type GuideText = readonly [
+  page: string,
+  sections: readonly (readonly [id: string, title: string, text: string])[],
+];
+
 /** Pages by what a reader wants to do. */
 export interface GuideGroup {
   readonly title: string;

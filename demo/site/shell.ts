@@ -4,7 +4,7 @@ import { guideGroups } from '../guides.ts';
 import { type Html, markup } from './html.ts';
 import type { Section } from './render.ts';
 
-/** The pages need no frames, forms or connections. The one script applies the chosen color theme, and copies code. */
+/** The pages need no frames, forms or connections. The scripts apply the chosen color theme, copy code, and search. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -44,6 +44,7 @@ export function shell({ title, body, sections, path, up }: ShellOptions): string
 <link rel="icon" href="${icon}">
 <link rel="stylesheet" href="${up}site.css">
 <script src="${up}theme.js"></script>
+<script type="module" src="${up}search.js"></script>
 </head>
 <body>
 <header class="site-head">

@@ -3,6 +3,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { extname, join, posix } from 'node:path';
 import { type ApiPage, apiPages } from './api.ts';
+import type { GuideText } from '../guides.ts';
 import { type Html, markup } from './html.ts';
 import { renderCode, renderMarkdown, type Section } from './render.ts';
 import { shell } from './shell.ts';
@@ -31,6 +32,7 @@ const named: Readonly<Record<string, string>> = {
 export async function siteFiles(): Promise<SiteFiles> {
   const files = new Map<string, string | Uint8Array>();
   const linked: string[] = [];
+  const texts: GuideText[] = [];
   const guides = (await readdir(join(root, 'docs'))).filter((name) => name.endsWith('.md')).map((name) =>
     `docs/${name}`
   );
@@ -38,6 +40,7 @@ export async function siteFiles(): Promise<SiteFiles> {
     const text = await readFile(join(root, source), 'utf8');
     const { body, sections } = renderMarkdown(text, (target) => hrefOf(target, source, linked));
     put(files, placeOf(source), { title: sections[0]?.title ?? source, body, sections });
+    texts.push([posix.basename(placeOf(source), '.html'), textsOf(body, sections)]);
   }
   for (const page of await (api ??= apiPages())) put(files, page.path, page);
   for (let source = linked.shift(); source !== undefined; source = linked.shift()) {
@@ -45,8 +48,21 @@ export async function siteFiles(): Promise<SiteFiles> {
     if (!files.has(place)) await putLinked(files, source, linked);
   }
   files.set('site.css', (await Promise.all([...styles, 'demo/site/site.css'].map(read))).join('\n'));
-  files.set('theme.js', await read('demo/site/theme.js'));
+  for (const script of ['theme', 'search']) files.set(`${script}.js`, await read(`demo/site/${script}.js`));
+  files.set('texts.js', `export default ${JSON.stringify(texts)};\n`);
+  files.set('minisearch.js', await read('node_modules/minisearch/dist/es/index.js'));
   return files;
+}
+
+/** The text below each heading, without its markup. */
+function textsOf({ html }: Html, sections: readonly Section[]): GuideText[1] {
+  const bodies = html.split(/<h[1-6] id="[^"]*"[^>]*>[^]*?<\/h[1-6]>/).slice(1);
+  return sections.map(({ id, title }, i) => [id, title, plainOf(bodies[i] ?? '')]);
+}
+
+function plainOf(html: string): string {
+  return html.replaceAll(/<[^>]*>/g, ' ').replaceAll(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)))
+    .replaceAll(/\s+/g, ' ').trim();
 }
 
 async function read(source: string): Promise<string> {

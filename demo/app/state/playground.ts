@@ -58,7 +58,7 @@ export interface Playground {
   /** Reloads the agents from the worker. */
   refreshAgents(): Promise<void>;
   readonly chats: Chats;
-  readonly chatStore: Pick<ChatStore, 'notStored' | 'unreadable' | 'tabs' | 'search' | 'deleted' | 'purge'>;
+  readonly chatStore: Pick<ChatStore, 'notStored' | 'unreadable' | 'tabs' | 'searchIndex' | 'deleted' | 'purge'>;
   readonly settings: Settings;
   readonly theme: Signal<Theme>;
   readonly offline: Offline;
@@ -293,7 +293,7 @@ const storesNothing: ChatStore = {
   deleted: () => Promise.resolve([]),
   restore: () => Promise.resolve(false),
   purge: () => Promise.resolve(),
-  search: () => Promise.resolve([]),
+  searchIndex: () => Promise.reject(new Error('These chats are not stored')),
 };
 
 /** The agent of a chat; a removed one has its id as name. */

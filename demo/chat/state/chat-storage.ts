@@ -1,23 +1,13 @@
 /** What chats need of their storage. */
 
 import type { ReadonlySignal } from '@preact/signals';
+import type { SearchControl } from '../../control/search-control.ts';
 import type { ChatTabs } from './chat-tabs.ts';
 import type { ChatHead } from './chat.ts';
 import type { Message } from './message.ts';
 
 /** The result of a write. `behind`: another tab has written, too, and its changes are not shown here yet. */
 export type Saved = 'stored' | 'not-stored' | 'behind' | 'removed';
-
-/** A chat that was found. */
-export interface ChatHit {
-  readonly chatId: string;
-  /** The words with some text around them. */
-  readonly excerpt: string;
-  /** Where words of the query stand in the excerpt, in UTF-16 code units. */
-  readonly ranges: readonly (readonly [from: number, to: number])[];
-  /** The query, or a word of it as it is written in the messages, to find the place; absent where only the title has it. */
-  readonly found?: string;
-}
 
 /** Why chats are not stored. `newer`: a newer version of the page wrote the storage. */
 export type NotStored = 'blocked' | 'full' | 'newer';
@@ -62,6 +52,6 @@ export interface ChatStore {
   restore(chatId: string): Promise<boolean>;
   /** Deletes a chat for ever. */
   purge(chatId: string): Promise<void>;
-  /** Returns chats whose messages hold the query, as far as they are stored. */
-  search(query: string, options: { readonly signal: AbortSignal }): Promise<readonly ChatHit[]>;
+  /** The search index, which knows the stored chats by itself. */
+  searchIndex(): Promise<SearchControl>;
 }

@@ -90,8 +90,7 @@ export function createChatStore(storage: Storage, tabs: ChatTabs = noTabs, now: 
       writer.add({ head, messages, ids, dropped: new Set(dropped === undefined ? [] : [dropped]) });
       return writeInTurn(head.id);
     },
-    search: async (query, options) =>
-      await import('./search-chats.ts').then(({ searchChats }) => searchChats(storage, query, options)).catch(() => []),
+    searchIndex: async () => (await import('../../search/connect-index.ts')).connectIndex(storage),
     catchUp: (chatId, options) => inTurn(() => catchUp(chatId, options, { storage, known, unwritten }), undefined),
     async remove(chatId) {
       unwritten.delete(chatId);

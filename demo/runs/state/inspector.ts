@@ -53,11 +53,12 @@ interface InspectorOptions {
   /** Returns runs of endpoints. */
   readonly runAt: ConnectedTransports['runAt'];
   readonly announce: (text: string) => void;
+  readonly onErased?: () => void;
   readonly now?: () => number;
 }
 
 /** Creates the screen's state. Calls the worker only when shown. */
-export function createInspector({ control, runAt, announce, now = Date.now }: InspectorOptions): Inspector {
+export function createInspector({ control, runAt, announce, onErased, now = Date.now }: InspectorOptions): Inspector {
   const list = signal<RunList | undefined>(undefined);
   const opened = signal<OpenedRun | undefined>(undefined);
   const tab = signal<InspectorTab>('timeline');
@@ -174,6 +175,7 @@ export function createInspector({ control, runAt, announce, now = Date.now }: In
     async erase() {
       await answerOf(control.erase());
       if (problem.value !== undefined) return;
+      onErased?.();
       announce('All runs are erased');
       list.value = await control.list().catch(() => ({ runs: [], isStored: false }));
     },

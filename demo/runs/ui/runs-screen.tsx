@@ -198,6 +198,7 @@ const inspectorOf = oncePer((playground: Playground): Inspector =>
     control: playground.runs.connect(),
     runAt: playground.runs.runAt,
     announce: (text) => void (playground.announcement.value = text),
+    onErased: () => void playground.chatStore.searchIndex().then((index) => index.forget()).catch(() => undefined),
   })
 );
 

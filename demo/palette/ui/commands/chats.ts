@@ -1,16 +1,17 @@
 import { agentOf, type Playground } from '../../../app/state/playground.ts';
-import type { ChatHit } from '../../../chat/state/chat-storage.ts';
 import { chatFind } from '../../../find/ui/chat-find.ts';
 import { uncover } from '../../../app/state/screens.ts';
+import type { SearchHit } from '../../../control/search-control.ts';
 import type { Command } from './command.ts';
 
 /** A new chat with each agent. */
 export function agentCommands(playground: Playground): readonly Command[] {
-  return playground.agents.map(({ id, name }) => ({
+  return playground.agents.map(({ id, name, description }) => ({
     id: `agent-${id}`,
     icon: 'plus',
     title: `New chat with ${name}`,
     hint: 'Agent',
+    about: description,
     go: () => {
       uncover(playground);
       playground.chats.start(id);
@@ -35,28 +36,26 @@ export function chatCommands(playground: Playground): readonly Command[] {
   }));
 }
 
-/** The chats that hold the query, the best first; going there finds it in the chat. */
-export function hitCommands(playground: Playground, hits: readonly ChatHit[]): readonly Command[] {
+/** A chat that was found; going there finds the words in it. */
+export function hitCommand(playground: Playground, { id, excerpt, found }: SearchHit): Command | undefined {
   const { agents, chats } = playground;
-  return hits.flatMap(({ chatId, excerpt, ranges, found }) => {
-    const chat = chats.list.value.find(({ id }) => id === chatId);
-    if (!chat) return [];
-    const go = async (): Promise<void> => {
-      uncover(playground);
-      await chats.open(chatId);
-      if (found === undefined) return;
-      const find = chatFind(chat);
-      find.open();
-      find.look(found);
-    };
-    return [{
-      id: `hit-${chatId}`,
-      icon: 'search' as const,
-      title: chat.title.value || 'Untitled',
-      hint: agentOf(agents, chat.agentId.value).name,
-      group: 'Chats',
-      ...(excerpt !== '' && { excerpt: { text: excerpt, ranges } }),
-      go: () => void go(),
-    }];
-  });
+  const chat = chats.list.value.find((one) => one.id === id);
+  if (!chat) return undefined;
+  const go = async (): Promise<void> => {
+    uncover(playground);
+    await chats.open(id);
+    if (found === undefined) return;
+    const find = chatFind(chat);
+    find.open();
+    find.look(found);
+  };
+  return {
+    id: `hit-${id}`,
+    icon: 'search',
+    title: chat.title.value || 'Untitled',
+    hint: agentOf(agents, chat.agentId.value).name,
+    group: 'Chats',
+    ...(excerpt && { excerpt }),
+    go: () => void go(),
+  };
 }

@@ -1,4 +1,5 @@
 import type { IconName } from '../../../kit/icon.tsx';
+import type { Excerpt } from '../../../control/search-control.ts';
 
 export interface Command {
   readonly id: string;
@@ -9,7 +10,9 @@ export interface Command {
   /** The heading that it stands under; its hint, when absent. */
   readonly group?: string;
   /** What was found, with the words of the query, on a line of its own. */
-  readonly excerpt?: { readonly text: string; readonly ranges: readonly (readonly [from: number, to: number])[] };
+  readonly excerpt?: Excerpt;
+  /** What it is, in a text that is searched as well. */
+  readonly about?: string;
   /** Other words that it is found by. */
   readonly words?: string;
   /** The key that does the same, as a person reads it. */

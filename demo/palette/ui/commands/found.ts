@@ -1,9 +1,9 @@
-/** What is found in other places of the page: tools of agents, runs, and passages of files. */
+/** What is found in other places of the page: tools of agents, runs, and parts of files. */
 
-import type { FoundPart } from '../../../control/knowledge-control.ts';
+import type { FilePart } from '../../../control/knowledge-control.ts';
 import type { RunHead } from '../../../control/runs-control.ts';
 import { stateOfRun, wordOfRun } from '../../../kit/run-status.tsx';
-import { snippetOf } from '../../../knowledge/ui/marked-text.tsx';
+import type { Excerpt } from '../../../control/search-control.ts';
 import { showAgents, showPlace, showRun } from '../../../app/state/screens.ts';
 import { runTitles } from '../../../runs/state/run-title.ts';
 import { agentOf, type Playground } from '../../../app/state/playground.ts';
@@ -21,7 +21,8 @@ export function toolCommands(playground: Playground): readonly Command[] {
     title,
     hint: agent,
     group: 'Tools',
-    words: `${name} ${description}`,
+    words: name,
+    about: description,
     go: () => showAgents(playground, { section: 'tool', record: name, where: 'page' }),
   }));
 }
@@ -43,18 +44,20 @@ export function runCommands(playground: Playground, runs: readonly RunHead[]): r
   });
 }
 
-/** Passages of files, the best first. */
-export function fileCommands(playground: Playground, parts: readonly FoundPart[]): readonly Command[] {
-  return parts.map(({ id, file, piece, content, ranges, lines }) => {
-    const snippet = snippetOf(content.replaceAll(/\s/g, ' '), ranges);
-    return {
-      id: `file-${id}`,
-      icon: 'file',
-      title: file,
-      hint: 'File',
-      group: 'Files',
-      excerpt: snippet,
-      go: () => showPlace(playground, { file, piece, ...(lines && { lines }) }),
-    };
-  });
+/** A file that was found, at its part. */
+export function fileCommand(
+  playground: Playground,
+  file: string,
+  { part, excerpt }: { readonly part: FilePart | undefined; readonly excerpt: Excerpt | undefined },
+): Command {
+  const { piece = 0, lines } = part ?? {};
+  return {
+    id: `file-${file}`,
+    icon: 'file',
+    title: file,
+    hint: 'File',
+    group: 'Files',
+    ...(excerpt && { excerpt }),
+    go: () => showPlace(playground, { file, piece, ...(lines && { lines }) }),
+  };
 }

@@ -104,6 +104,10 @@ export function guideCommands(): readonly Command[] {
     title,
     hint: 'Guide',
     words: `documentation ${words}`,
-    go: () => void open(guideHref(page), '_blank', 'noopener'),
+    go: () => openGuide(page),
   }));
+}
+
+export function openGuide(page: string, anchor?: string): void {
+  open(guideHref(page, anchor), '_blank', 'noopener');
 }

@@ -112,11 +112,10 @@ describe('the search in all chats', () => {
     page = await mount();
     await send(page, 'First');
     await answer(page, 'High at noon');
-    const { signal } = new AbortController();
-    const { search } = page.playground.chatStore;
-    expect(await search('NOON', { signal })).toMatchObject([{ excerpt: 'High at noon' }]);
-    expect(await search('  ', { signal })).toEqual([]);
+    const index = await page.playground.chatStore.searchIndex();
+    expect(await index.search('NOON')).toMatchObject([{ excerpt: { text: 'High at noon' } }]);
+    expect(await index.search('  ')).toEqual([]);
     await page.playground.chats.remove(page.playground.chats.current.value.id);
-    expect(await search('noon', { signal })).toEqual([]);
+    expect(await index.search('noon')).toEqual([]);
   });
 });

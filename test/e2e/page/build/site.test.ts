@@ -46,6 +46,20 @@ describe('the documentation beside the playground', () => {
     await page.context().close();
   });
 
+  it('is searched by words and slips from every page, by the keyboard', async () => {
+    const { page, problems } = await read('tools.html');
+    await page.getByRole('searchbox', { name: 'Search the guides' }).fill('idempotncy key');
+    const first = page.getByRole('list', { name: 'Found' }).getByRole('link').first();
+    await first.locator('mark').first().waitFor();
+    expect(await violations(page)).toEqual([]);
+    const name = await first.evaluate((link) => link.firstChild?.textContent ?? '');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: name.split(' › ').at(-1) ?? '' }).first().waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
   it('is found in the palette by what a person would call it', async () => {
     const { page } = await open();
     await page.keyboard.press('Control+k');

@@ -139,7 +139,12 @@ describe('a message', () => {
     await page.locator('[data-testid=find-query]').waitFor();
     await page.keyboard.press('Control+k');
     await query.fill('konvert');
-    await expect.poll(() => page.locator('.switcher-group').allInnerTexts()).toEqual(['Chats', 'Runs', 'Tools']);
+    await expect.poll(() => page.locator('.switcher-group').allInnerTexts()).toEqual([
+      'Chats',
+      'Runs',
+      'Tools',
+      'Guide',
+    ]);
     await page.getByRole('option', { name: /^Unit converter/ }).click();
     await page.getByRole('heading', { name: 'Unit converter' }).waitFor();
     expect(problems).toEqual([]);

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { memoryStorage } from '../../../../adapters/storage/memory.ts';
-import { createChatIndex } from '../../../../demo/chat/store/chat-index.ts';
-import { createChatStore } from '../../../../demo/chat/store/chat-store.ts';
-import type { Message } from '../../../../demo/chat/state/message.ts';
-import type { Storage } from '../../../../src/contracts/storage.ts';
+import { memoryStorage } from '../../../adapters/storage/memory.ts';
+import { SearchIndex } from '../../../demo/search/search-index.ts';
+import { createChatStore } from '../../../demo/chat/store/chat-store.ts';
+import type { Message } from '../../../demo/chat/state/message.ts';
+import type { Storage } from '../../../src/contracts/storage.ts';
 
 let clock = 0;
 
@@ -13,8 +13,8 @@ async function save(storage: Storage, id: string, title: string, ...texts: reado
   await createChatStore(storage).save(head, { messages, from: 0 });
 }
 
-const idsOf = async (storage: Storage, query: string, index = createChatIndex(storage)) =>
-  (await index.search(query, 10)).map(({ chatId }) => chatId);
+const idsOf = async (storage: Storage, query: string, index = new SearchIndex(storage)) =>
+  (await index.search(query)).map(({ id }) => id);
 
 async function harbor(): Promise<Storage> {
   const storage = memoryStorage();
@@ -24,7 +24,7 @@ async function harbor(): Promise<Storage> {
   return storage;
 }
 
-describe('the index of the chats', () => {
+describe('the search index', () => {
   it.each(['grey whale', 'whale grey', 'whales', 'whael', 'whal', 'GREY', 'dived whale'])(
     'finds "%s"',
     async (query) => {
@@ -48,17 +48,17 @@ describe('the index of the chats', () => {
   it('shows the words where they are', async () => {
     const storage = await harbor();
     await save(storage, 'long', 'Handbook', `# Office\n\n${'Lorem ipsum. '.repeat(50)}The parking lot opens at six.`);
-    const [hit] = await createChatIndex(storage).search('parkng lot', 10);
-    expect(hit?.excerpt).toMatch(/^….*The parking lot opens at six\.$/);
-    expect(hit?.ranges.map(([from, to]) => hit.excerpt.slice(from, to))).toEqual(['parking', 'lot']);
+    const [hit] = await new SearchIndex(storage).search('parkng lot');
+    expect(hit?.excerpt?.text).toMatch(/^….*The parking lot opens at six\.$/);
+    expect(hit?.excerpt?.ranges.map(([from, to]) => hit.excerpt?.text.slice(from, to))).toEqual(['parking', 'lot']);
     expect(hit?.found).toBe('parking');
-    const [titled] = await createChatIndex(storage).search('handbook', 10);
-    expect(titled).toEqual({ chatId: 'long', excerpt: '', ranges: [] });
+    const [titled] = await new SearchIndex(storage).search('handbook');
+    expect(titled).toEqual({ kind: 'chat', id: 'long', part: 0, terms: ['handbook'] });
   });
 
   it('follows what is written, renamed and deleted, in this tab or in another', async () => {
     const storage = await harbor();
-    const index = createChatIndex(storage);
+    const index = new SearchIndex(storage);
     expect(await idsOf(storage, 'anchor', index)).toEqual([]);
     await save(storage, 'tides', 'Anchor', 'High water is at noon');
     expect(await idsOf(storage, 'anchor', index)).toEqual(['tides']);
@@ -69,7 +69,7 @@ describe('the index of the chats', () => {
 
   it('is stored, so that a later visit reads only what has changed', async () => {
     const storage = await harbor();
-    await createChatIndex(storage).search('whale', 10);
+    await new SearchIndex(storage).search('whale');
     await save(storage, 'whale', 'A trip', 'We saw a dolphin');
     const read = new Set<unknown>();
     const counting: Storage = {
@@ -85,8 +85,8 @@ describe('the index of the chats', () => {
 
   it('leaves no word of a deleted chat behind', async () => {
     const storage = await harbor();
-    await createChatIndex(storage).search('whale', 10);
-    expect(JSON.stringify(await storage.get(['search', 'index']))).toContain('whale');
+    await new SearchIndex(storage).search('whale');
+    expect(await storage.get(['search', 'index'])).toBeDefined();
     await createChatStore(storage).remove('whale');
     expect(await storage.get(['search', 'index'])).toBeUndefined();
   });
@@ -95,7 +95,31 @@ describe('the index of the chats', () => {
     const storage = await harbor();
     const full: Storage = { ...storage, commit: () => Promise.reject(new Error('full')) };
     expect(await idsOf(full, 'whale')).toEqual(['whale']);
-    await storage.commit([{ key: ['search', 'index'], value: { format: 1, versions: [], json: 'no JSON' } }]);
+    await storage.commit([{ key: ['search', 'index'], value: { format: 2, versions: [], packed: new Uint8Array(3) } }]);
     expect(await idsOf(storage, 'whale')).toEqual(['whale']);
+  });
+
+  it('has what the page gives beside the chats, follows it, and names the part', async () => {
+    const storage = await harbor();
+    const index = new SearchIndex(storage);
+    const tides = {
+      id: 'tides.md',
+      version: '1',
+      title: 'tides.md',
+      texts: ['Of Neptune', 'A spring tide at the quay'],
+    };
+    expect(await index.follow('file', [['tides.md', '1']])).toEqual(['tides.md']);
+    await index.add('file', [tides]);
+    await index.add('command', [{ id: 'keys', version: '1', title: 'Keyboard shortcuts', words: 'hotkeys' }]);
+    expect(await index.search('sprng tide')).toMatchObject([{ kind: 'file', id: 'tides.md', part: 1 }]);
+    expect(await idsOf(storage, 'hotkeys', index)).toEqual(['keys']);
+    expect(await idsOf(storage, 'k', index)).toContain('keys');
+    const later = new SearchIndex(storage);
+    expect(await later.follow('file', [['tides.md', '1']])).toEqual([]);
+    expect(await idsOf(storage, 'neptune', later)).toEqual(['tides.md']);
+    expect(await later.follow('file', [])).toEqual([]);
+    expect(await idsOf(storage, 'neptune', later)).toEqual([]);
+    await later.forget();
+    expect(await storage.get(['search', 'index'])).toBeUndefined();
   });
 });
