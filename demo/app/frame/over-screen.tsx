@@ -8,7 +8,7 @@ import { isCovered } from '../state/screens.ts';
 import { Problem } from '../../kit/problem.tsx';
 
 /** Every page over the chat, for style sheets and tests. */
-export type OverScreenName = 'agents' | 'runs' | 'waiting' | 'settings-page' | 'guard' | 'link' | 'shared';
+export type OverScreenName = 'agents' | 'files' | 'runs' | 'waiting' | 'settings-page' | 'guard' | 'link' | 'shared';
 
 interface OverScreenProps {
   readonly playground: Playground;

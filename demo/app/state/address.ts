@@ -106,6 +106,7 @@ function routeOf({ chats, overlay, tree, knowledge, screen, agentsAt }: Playgrou
     ...(isStored && { chatId: id }),
     screen: shown,
     ...(shown?.name === 'agents' && { at: agentsAt[shown.where].value }),
+    ...(shown?.name === 'files' && { at: knowledge.at.value }),
     tree: tree.isShown.value,
     ...(knowledge.isShown.value && { files: knowledge.at.value }),
     over,
@@ -120,6 +121,7 @@ function open(route: Route, playground: Playground): void {
     openChat(route, playground);
     nowhere.value = unknown ?? (isMissing(route, playground) ? 'c' : undefined);
     if (wanted?.name === 'agents') setPlace(agentsAt[wanted.where], at);
+    if (wanted?.name === 'files') setPlace(knowledge.at, at);
     screen.value = sameScreen(wanted, screen.peek());
     tree.isShown.value = route.tree === true;
     knowledge.isShown.value = route.files !== undefined && !route.tree;

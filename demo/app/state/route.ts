@@ -34,10 +34,10 @@ export interface RunScreen {
   readonly from?: RunsScreen;
 }
 
-/** A page over the chat. Where inside its agents the person is, is in a signal of its own. */
+/** A page over the chat. Where inside its agents and files the person is, is in signals of their own. */
 export type Screen =
   | { readonly name: 'agents'; readonly where: Where }
-  | { readonly name: 'settings' | 'guard' | 'waiting' }
+  | { readonly name: 'files' | 'settings' | 'guard' | 'waiting' }
   | { readonly name: 'link' | 'shared'; readonly hash: string }
   | RunsScreen
   | RunScreen;
@@ -49,10 +49,10 @@ export interface Route {
   /** `undefined`: a new chat. */
   readonly chatId?: string | undefined;
   readonly screen?: Screen | undefined;
-  /** Where inside the agents. */
+  /** Where inside the agents or the files. */
   readonly at?: readonly string[] | undefined;
   readonly tree?: boolean | undefined;
-  /** Where in the files the person is, if they are open. */
+  /** Where in the files beside the chat the person is, if they are open. */
   readonly files?: readonly string[] | undefined;
   readonly over?: OverRoute | undefined;
   /** An address that starts the tour; the tour itself is not part of the history. */
@@ -76,13 +76,13 @@ export function readRoute(hash: string): Route {
   const over = overs.find((each) => each === (first === 'model' ? first : params.get('over')));
   const files = params.get('files') ?? params.get('knowledge');
   const { screen, at } = readScreen(first, rest, params);
-  const isKnown = screen !== undefined || ['', 'c', 'model', 'tour', 'files'].includes(first);
+  const isKnown = screen !== undefined || ['', 'c', 'model', 'tour'].includes(first);
   return {
     chatId: first === 'c' ? rest[0] : params.get('chat') ?? undefined,
     screen,
     at,
     tree: params.has('tree'),
-    files: first === 'files' ? rest : files === null ? undefined : segments(files),
+    files: files === null ? undefined : segments(files),
     over,
     tour: first === 'tour',
     unknown: isKnown ? undefined : first,
@@ -106,6 +106,8 @@ function readScreen(
       if (tab === 'registry') return { screen: { name: 'agents', where: 'server' }, at: inside };
       return { screen: readRuns(tab === 'runs' ? [] : rest, 'server', params) };
     }
+    case 'files':
+      return { screen: { name: first }, at: rest };
     case 'new-agent':
       return { screen: { name: 'agents', where: 'page' }, at: newAgent };
     case 'guard':
@@ -166,6 +168,7 @@ function writeScreen(screen: Screen, at: readonly string[]): readonly string[] {
       return ['runs', screen.section === 'list' ? undefined : screen.section, screen.planId]
         .filter((one) => one !== undefined);
     case 'agents':
+    case 'files':
       return [screen.name, ...at];
     default:
       return [screen.name];

@@ -27,7 +27,7 @@ export function showBeside(playground: Playground, beside: Beside, isShown = tru
 
 export function showPlace(playground: Playground, place: KnowledgePlace): void {
   playground.knowledge.wanted.value = place;
-  showBeside(playground, 'knowledge');
+  if (playground.screen.value?.name !== 'files') showBeside(playground, 'knowledge');
 }
 
 /** Where the chats of this page run now. */

@@ -33,8 +33,15 @@ export const keyedActions: readonly KeyedAction[] = [
     key: 'a',
     go: (playground) => isOn(playground, 'agents') ? uncover(playground) : showAgents(playground),
   },
-  { id: 'files', icon: 'book', title: 'Files', key: 'k', go: toggles('knowledge') },
-  { id: 'tree', icon: 'tree', title: 'Tree of the shipyard', key: 't', go: toggles('tree') },
+  {
+    id: 'files',
+    icon: 'book',
+    title: 'Files',
+    key: 'k',
+    go: (playground) =>
+      isOn(playground, 'files') ? uncover(playground) : void (playground.screen.value = { name: 'files' }),
+  },
+  { id: 'tree', icon: 'tree', title: 'Tree of the shipyard', key: 't', go: toggleTree },
   {
     id: 'model',
     icon: 'lock',
@@ -61,11 +68,8 @@ function startChat(playground: Playground): void {
   playground.focusRequests.value++;
 }
 
-function toggles(beside: 'tree' | 'knowledge'): (playground: Playground) => void {
-  return (playground) => {
-    const isShown = playground[beside].isShown.value && !isCovered(playground);
-    showBeside(playground, beside, !isShown);
-  };
+function toggleTree(playground: Playground): void {
+  showBeside(playground, 'tree', !playground.tree.isShown.value || isCovered(playground));
 }
 
 /** The action of a key. On a Mac, Alt types letters in text fields. */

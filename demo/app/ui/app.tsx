@@ -21,6 +21,7 @@ const orSay = { Failure: ScreenFailure };
 const SettingsDialog = lazy(async () => (await import('../../settings/ui/settings-dialog.tsx')).SettingsDialog, orSay);
 const TreePanel = lazy(async () => (await import('../../tree/ui/tree-panel.tsx')).TreePanel, orSay);
 const KnowledgePanel = lazy(async () => (await import('../../knowledge/ui/knowledge-panel.tsx')).KnowledgePanel, orSay);
+const FilesScreen = lazy(async () => (await import('../../knowledge/ui/knowledge-panel.tsx')).FilesScreen, orSay);
 const AgentsScreen = lazy(async () => (await import('../../agents/ui/agents-screen.tsx')).AgentsScreen, orSay);
 const RunsScreen = lazy(async () => (await import('../../runs/ui/runs-screen.tsx')).RunsScreen, orSay);
 const SettingsScreen = lazy(async () => (await import('../../privacy/ui/settings-screen.tsx')).SettingsScreen, orSay);
@@ -101,6 +102,8 @@ function Over({ playground }: { playground: Playground }): JSX.Element | null {
       return null;
     case 'agents':
       return <AgentsScreen playground={playground} where={screen.where} />;
+    case 'files':
+      return <FilesScreen playground={playground} />;
     case 'runs':
     case 'run':
       return <RunsScreen playground={playground} at={screen} />;

@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { guideHref } from '../../kit/guide-href.ts';
 import type { Playground } from '../state/playground.ts';
-import { isCovered, showAgents, showBeside, showRuns, uncover } from '../state/screens.ts';
+import { showAgents, showRuns, uncover } from '../state/screens.ts';
 import { isMac } from '../../kit/panel-cover.ts';
 import { ChatList } from '../../chat/ui/chat-list.tsx';
 import { Icon, type IconName } from '../../kit/icon.tsx';
@@ -108,7 +108,7 @@ function Pages({ playground }: { playground: Playground }): JSX.Element {
 }
 
 function pagesOf(playground: Playground): readonly PageLink[] {
-  const { knowledge, screen } = playground;
+  const { screen } = playground;
   const shown = screen.value?.name;
   return [
     {
@@ -122,8 +122,8 @@ function pagesOf(playground: Playground): readonly PageLink[] {
       testId: 'open-files',
       icon: 'book',
       title: 'Files',
-      isCurrent: knowledge.isShown.value && !isCovered(playground),
-      go: () => showBeside(playground, 'knowledge'),
+      isCurrent: shown === 'files',
+      go: () => void (screen.value = { name: 'files' }),
     },
     {
       testId: 'open-waiting',

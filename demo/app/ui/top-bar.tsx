@@ -55,7 +55,7 @@ function itemsOf(chat: Chat, playground: Playground): readonly MenuItem[] {
     return {
       testId: `open-${beside}`,
       icon: beside === 'tree' ? 'tree' : 'book',
-      title: isShown ? `Close the ${name}` : `Show the ${name}`,
+      title: isShown ? `Close the ${name}` : `Show the ${name} beside the chat`,
       onChoose: () => showBeside(playground, beside, !isShown),
     };
   };

@@ -92,7 +92,7 @@ function Loading(): JSX.Element {
 function Empty({ panel }: { panel: KnowledgePanel }): JSX.Element {
   return (
     <div class='know-scroll know-empty' data-testid='knowledge-empty'>
-      <h3>Add files for your agents to read</h3>
+      <h2>Add files for your agents to read</h2>
       <p>
         Drop files here, or choose them: PDF, Word, Excel, PowerPoint, text, tables, code, pictures, ZIP archives. They
         stay in this browser; only what an agent finds in them goes to its model.{' '}

@@ -3,7 +3,9 @@ import type { JSX } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { createKnowledgePanel, type KnowledgePanel as Panel } from '../state/knowledge-panel.ts';
 import { uploadsOf } from '../state/dropped-files.ts';
+import { OverScreen } from '../../app/frame/over-screen.tsx';
 import { followInside } from '../../app/state/inside.ts';
+import { uncover } from '../../app/state/screens.ts';
 import type { Playground } from '../../app/state/playground.ts';
 import { formatCount } from '../../kit/format.ts';
 import { Icon } from '../../kit/icon.tsx';
@@ -16,16 +18,76 @@ import { KnowledgeSearchField } from './knowledge-search-field.tsx';
 import { Reader } from './reader.tsx';
 import { PanelProblem } from '../../kit/panel-problem.tsx';
 
-/** The knowledge in the agent's worker, for people: files that are added, searched and read beside the chat. */
+/** The files beside the chat, to follow a citation. */
 export function KnowledgePanel({ playground }: { playground: Playground }): JSX.Element {
   const panel = panelOf(playground);
   const section = useRef<HTMLElement>(null);
-  const isDraggedOver = useSignal(false);
   const close = (): void => void (playground.knowledge.isShown.value = false);
+  useLayoutEffect(() => takeFocus(section.current, 'knowledge'), []);
+  return (
+    <section
+      ref={section}
+      class='side-panel'
+      aria-label='Files'
+      data-testid='knowledge-panel'
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape' || event.defaultPrevented) return;
+        if (panel.reading.open.value) panel.reading.close();
+        else if (isCovering()) close();
+        else return;
+        event.preventDefault();
+      }}
+    >
+      <header class='panel-head'>
+        <h2>Files</h2>
+        <Count panel={panel} />
+        <button
+          type='button'
+          class='icon-button'
+          data-testid='knowledge-close'
+          aria-label='Close files'
+          onClick={close}
+        >
+          <Icon name='cross' />
+        </button>
+      </header>
+      <Files panel={panel} playground={playground} />
+    </section>
+  );
+}
+
+/** The files as a page of their own: the list, and beside it the file that is read. */
+export function FilesScreen({ playground }: { playground: Playground }): JSX.Element {
+  const { reading } = panelOf(playground);
+  const open = reading.open.value;
+  return (
+    <OverScreen
+      playground={playground}
+      name='files'
+      label='Files'
+      title='Files'
+      back={open ? 'Back to the files' : 'Back to the chat'}
+      onBack={() => open ? reading.close() : uncover(playground)}
+      problem={undefined}
+      beside={<Count panel={panelOf(playground)} />}
+    >
+      <Files panel={panelOf(playground)} playground={playground} />
+    </OverScreen>
+  );
+}
+
+function Count({ panel: { files } }: { panel: Panel }): JSX.Element | null {
+  if (!files.value?.length) return null;
+  return <p class='know-count' data-testid='knowledge-status'>{formatCount(files.value.length, 'file')}</p>;
+}
+
+/** The files of the agent's worker: they are added, searched and read. */
+function Files({ panel, playground }: { panel: Panel; playground: Playground }): JSX.Element {
+  const section = useRef<HTMLDivElement>(null);
+  const isDraggedOver = useSignal(false);
   const open = panel.reading.open.value;
   const opener = useRef<Element | null>(null);
   if (open && !opener.current) opener.current = document.activeElement;
-  useLayoutEffect(() => takeFocus(section.current, 'knowledge'), []);
   useLayoutEffect(() => {
     if (open || !opener.current) return;
     giveBackFocus(section.current, opener.current);
@@ -38,19 +100,12 @@ export function KnowledgePanel({ playground }: { playground: Playground }): JSX.
     void panel.reading.read(place.file, { ...place, ranges: [] });
   });
   return (
-    <section
+    <div
       ref={section}
-      class='side-panel'
-      aria-label='Files'
-      data-testid='knowledge-panel'
+      class='know'
+      data-testid='knowledge'
       data-dropping={isDraggedOver.value}
-      onKeyDown={(event) => {
-        if (event.key !== 'Escape' || event.defaultPrevented) return;
-        if (panel.reading.open.value) panel.reading.close();
-        else if (isCovering()) close();
-        else return;
-        event.preventDefault();
-      }}
+      data-reading={open !== undefined}
       onDragOver={(event) => {
         if (!event.dataTransfer?.types.includes('Files')) return;
         event.preventDefault();
@@ -66,7 +121,27 @@ export function KnowledgePanel({ playground }: { playground: Playground }): JSX.
         void uploadsOf(event.dataTransfer).then((uploads) => panel.add(uploads));
       }}
     >
-      <Head panel={panel} onClose={close} />
+      <Overview panel={panel} />
+      {open && (
+        <div class='know-open'>
+          <Reader panel={panel} open={open} />
+        </div>
+      )}
+      {isDraggedOver.value && (
+        <div class='know-drop' aria-hidden='true'>
+          <Icon name='paste' />
+          <p>Drop files, folders or ZIP archives to add them</p>
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** The files, or what was found; it stays as it is while a file is read. */
+function Overview({ panel }: { panel: Panel }): JSX.Element {
+  const isSearching = panel.search.text.value.trim() !== '';
+  return (
+    <div class='know-overview'>
       <PanelProblem
         problem={panel.problem}
         testId='knowledge-problem'
@@ -74,23 +149,6 @@ export function KnowledgePanel({ playground }: { playground: Playground }): JSX.
           ? undefined
           : 'The browser provides no storage: files you add are lost when the page closes.'}
       />
-      <Overview panel={panel} isHidden={open !== undefined} />
-      {open && <Reader panel={panel} open={open} />}
-      {isDraggedOver.value && (
-        <div class='know-drop' aria-hidden='true'>
-          <Icon name='paste' />
-          <p>Drop files, folders or ZIP archives to add them</p>
-        </div>
-      )}
-    </section>
-  );
-}
-
-/** The files, or what was found; it stays as it is while a file is read. */
-function Overview({ panel, isHidden }: { panel: Panel; isHidden: boolean }): JSX.Element {
-  const isSearching = panel.search.text.value.trim() !== '';
-  return (
-    <div class='know-overview' hidden={isHidden}>
       <KnowledgeSearchField search={panel.search} />
       {isSearching ? <KnowledgeResults panel={panel} /> : <FileList panel={panel} />}
       <KnowledgeFoot panel={panel} />
@@ -102,9 +160,7 @@ function Overview({ panel, isHidden }: { panel: Panel; isHidden: boolean }): JSX
 function giveBackFocus(section: HTMLElement | null, opener: Element): void {
   const focused = document.activeElement;
   if (focused !== document.body && !section?.contains(focused)) return;
-  const next = opener.isConnected && opener !== document.body
-    ? opener
-    : section?.querySelector('[data-testid=knowledge-close]');
+  const next = opener.isConnected && opener !== document.body ? opener : section?.querySelector('input');
   if (next instanceof HTMLElement) next.focus({ preventScroll: true });
 }
 
@@ -122,29 +178,6 @@ const panelOf = oncePer((playground: Playground): Panel => {
   });
   return panel;
 });
-
-function Head({ panel, onClose }: { panel: Panel; onClose: () => void }): JSX.Element {
-  const files = panel.files.value;
-  return (
-    <header class='panel-head'>
-      <h2>Files</h2>
-      {files && files.length > 0 && (
-        <p data-testid='knowledge-status'>
-          {formatCount(files.length, 'file')}
-        </p>
-      )}
-      <button
-        type='button'
-        class='icon-button'
-        data-testid='knowledge-close'
-        aria-label='Close files'
-        onClick={onClose}
-      >
-        <Icon name='cross' />
-      </button>
-    </header>
-  );
-}
 
 /** Whether the pointer is still over the panel. */
 function isWithin({ currentTarget, relatedTarget }: DragEvent): boolean {

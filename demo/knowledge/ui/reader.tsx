@@ -78,7 +78,7 @@ function Head({ panel, open: { name, file } }: { panel: KnowledgePanel; open: Op
         <Icon name='arrow' />
       </button>
       <div>
-        <h3 data-testid='knowledge-reader-name'>{name}</h3>
+        <h2 data-testid='knowledge-reader-name'>{name}</h2>
         <p>{file ? [formatBytes(file.size), readOf(file)].join(' · ') : 'Opening…'}</p>
       </div>
       <button

@@ -13,7 +13,8 @@ const { open: openPage, newContext, shoot } = usePlayground();
 /** Opens the playground, with the knowledge beside the chat. */
 async function open(how: Parameters<typeof openPage>[0] = {}): Promise<{ page: Page; problems: string[] }> {
   const opened = await openPage(how);
-  await opened.page.keyboard.press('Alt+k');
+  await opened.page.getByTestId('chat-menu').click();
+  await opened.page.getByRole('menuitem', { name: 'Show the files beside the chat' }).click();
   await opened.page.getByTestId('knowledge-panel').waitFor();
   return opened;
 }
@@ -34,14 +35,37 @@ async function drop(page: Page, name: string, text: string): Promise<void> {
     transfer.items.add(new File([content], fileName));
     return transfer;
   }, [name, text] as const);
-  await page.getByTestId('knowledge-panel').dispatchEvent('dragover', { dataTransfer });
-  await page.getByTestId('knowledge-panel').dispatchEvent('drop', { dataTransfer });
+  await page.getByTestId('knowledge').dispatchEvent('dragover', { dataTransfer });
+  await page.getByTestId('knowledge').dispatchEvent('drop', { dataTransfer });
 }
 
 const paragraphs = (count: number): string =>
   Array.from({ length: count }, (_, at) => `Paragraph ${at} speaks of subject${at}. ${'words '.repeat(150)}`).join(
     '\n\n',
   );
+
+describe('the files', () => {
+  it('are a page: what was read, what was not, and each file beside the list, with addresses of their own', async () => {
+    const { page, problems } = await openPage({ width: 1280, height: 800 });
+    await page.getByRole('navigation', { name: 'Pages' }).getByRole('button', { name: 'Files' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Files' }).waitFor();
+    await give(page, ['tides.md', '# Tides\n\nHigh water at the northern quay is at noon.\n'], ['ship.xyz', '\u0000']);
+    await ready(page, 'tides.md');
+    await page.getByRole('button', { name: '1 could not be read' }).waitFor();
+    await page.getByRole('button', { name: /^tides\.md/ }).click();
+    await page.getByRole('region', { name: 'tides.md' }).getByText('High water').waitFor();
+    expect(page.url()).toMatch(/#\/files\/tides\.md$/);
+    expect(await file(page, 'tides.md').isVisible()).toBe(true);
+    expect(await violationsInBoth(page)).toEqual([]);
+    await page.reload();
+    await page.getByRole('region', { name: 'tides.md' }).getByText('High water').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('region', { name: 'tides.md' }).waitFor({ state: 'detached' });
+    await page.keyboard.press('Alt+k');
+    await page.getByTestId('files').waitFor({ state: 'detached' });
+    expect(problems).toEqual([]);
+  });
+});
 
 describe('the knowledge beside the chat', () => {
   it('takes files that are chosen or dropped, shows them being indexed, and finds what is in them as one types', async () => {

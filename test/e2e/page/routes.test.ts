@@ -105,6 +105,7 @@ describe('addresses of the playground', () => {
       ['#/agents?at=server', 'server-none'],
       ['#/?tree', 'tree-panel'],
       ['#/?files', 'knowledge-panel'],
+      ['#/files', 'files'],
       ['#/?over=palette', 'switcher'],
       ['#/model', 'settings-dialog'],
       ['#/tour', 'tour'],

@@ -40,6 +40,7 @@ export const scenes: readonly Scene[] = [
       await page.getByTestId('open-files').click();
       await page.getByTestId('knowledge-guide').click();
       await page.locator('[data-testid=knowledge-file][data-state=ready]').nth(5).waitFor();
+      await page.getByTestId('files-back').click();
       await choose(page, 'almanac');
       await page.getByTestId('suggestion').first().click();
       await ended(page);

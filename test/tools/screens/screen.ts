@@ -16,7 +16,7 @@ type Parted = 'agents' | 'runs';
 type NamedScreen =
   | Exclude<OverScreenName, Parted>
   | Exclude<Overlay, 'none' | 'server'>
-  | Beside
+  | Exclude<Beside, 'knowledge'> // 'chat-cited' has it
   | `registry-${Section}`
   | `run-${InspectorTab}`
   | `server-${Exclude<RunsSection, 'tests'> | 'agents'}`;

@@ -1,3 +1,4 @@
+import { showBeside } from '../../../../demo/app/state/screens.ts';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type {
   FoundParts,
@@ -56,7 +57,7 @@ async function open(opened: Partial<OpenedKnowledge>, answers: Partial<Knowledge
     ...answers,
   };
   page = await mount({ knowledge: { control } });
-  await page.click('open-files');
+  showBeside(page.playground, 'knowledge');
   await page.find('knowledge-panel');
 }
 
@@ -288,13 +289,17 @@ describe('the knowledge panel', () => {
     await vi.waitFor(() => expect(text('knowledge-reader')).toContain('it was removed'));
   });
 
-  it('stands in the place of the tree, and is reached from the side bar', async () => {
+  it('stands in the place of the tree; the side bar leads to the same files as a page', async () => {
     await open({ files: [file('a.md')] });
     page.press('t', { altKey: true, code: 'KeyT' });
     await page.find('tree-panel');
     expect(page.all('knowledge-panel')).toHaveLength(0);
-    await page.click('open-files');
+    showBeside(page.playground, 'knowledge');
     await page.find('knowledge-panel');
     expect(page.all('tree-panel')).toHaveLength(0);
+    await page.click('open-files');
+    await page.find('files');
+    expect(page.all('knowledge-panel')).toHaveLength(0);
+    expect(page.all('knowledge-file')).toHaveLength(1);
   });
 });
