@@ -143,9 +143,10 @@ export function secretOrigins(
   { unboundSecrets }: UnboundSecrets = {},
 ): SecretOrigins {
   if (declared === undefined) return unboundSecrets === 'allow' ? 'any' : [];
-  const wrong = declared.find((origin) => !isDestination(origin));
+  const wrong = Array.isArray(declared) ? declared.find((origin) => !isDestination(origin)) : declared;
   if (wrong === undefined) return declared;
-  const advice = 'write an origin such as "https://crm.example.com", or "code" for functions of the composition';
+  const advice =
+    'write a list of origins such as ["https://crm.example.com"], or ["code"] for functions of the composition';
   throw new PinnaceError(
     'invalid_argument',
     `Cannot bind secret "${id}" to ${JSON.stringify(wrong)}: ${advice}`,

@@ -271,13 +271,31 @@ function shapeOutput(
 
 function stringify(toolId: string, output: unknown): string | undefined {
   try {
-    return JSON.stringify(output);
+    const text = JSON.stringify(output);
+    const isSuspicious = text === undefined ? output !== undefined : /\{\}|\{"0":|"Buffer"/.test(text);
+    return isSuspicious ? JSON.stringify(output, withoutSilence) : text;
   } catch (cause) {
     throw new PinnaceError('internal', `Cannot use the output of tool "${toolId}": it is not JSON`, {
       cause,
       details: { reason: 'output_not_json' },
     });
   }
+}
+
+/** Writes a map as an object or as pairs, a set as a list, and refuses what JSON would make an empty object, or numbers, of. */
+function withoutSilence(this: Readonly<Record<string, unknown>>, key: string, written: unknown): unknown {
+  const value = this[key]; // before its `toJSON`
+  if (value instanceof Map) {
+    return [...value.keys()].every((name) => typeof name === 'string') ? Object.fromEntries(value) : [...value];
+  }
+  if (value instanceof Set) return [...value];
+  if (ArrayBuffer.isView(value)) throw new TypeError('Bytes are not JSON: return contentOutput([…])');
+  if (typeof value === 'function' && key === '') throw new TypeError('A function is not JSON: return what it returns');
+  if (typeof value !== 'object' || value === null || written !== value) return written;
+  const kind = Object.prototype.toString.call(value).slice('[object '.length, -1);
+  if (kind === 'Error') throw new TypeError('An error is not JSON: throw it', { cause: value });
+  if (['Object', 'Array'].includes(kind) || Object.keys(value).length > 0) return written;
+  throw new TypeError(`A ${kind} is not JSON, and would be {}: return what it holds`);
 }
 
 function timedOut(tool: Tool, timeoutMs: number): PinnaceError {

@@ -30,6 +30,13 @@ describe('memorySecrets', () => {
     await expect(source.resolve({ id: 'bound' }, { scope, signal })).rejects.toMatchObject({ code: 'forbidden' });
   });
 
+  it('refuses a text in place of a list of origins', () => {
+    const origins = 'https://crm.example.com' as never; // as JavaScript lets one write it
+    expect(() => memorySecrets({ key: { value: 'sk-1', origins } })).toThrow(
+      'Cannot bind secret "key" to "https://crm.example.com": write a list of origins such as ["https://crm.example.com"]',
+    );
+  });
+
   it.each(['https://crm.example.com/', 'crm.example.com', '*', 'https://*.example.com', 'ftp://a.example', ''])(
     'takes no "%s" for an origin',
     (origin) => {

@@ -102,6 +102,12 @@ describe('invokeTool, the output', () => {
     ['a BigInt', () => ({ value: 1n })],
     ['a cycle', () => cycle],
     ['a toJSON that throws', () => ({ toJSON: () => JSON.parse('{hunter2') })],
+    ['a response', () => new Response('text')],
+    ['a promise in it', () => ({ later: Promise.resolve(1) })],
+    ['an error', () => new Error('hunter2')],
+    ['bytes', () => new Uint8Array([1])],
+    ['bytes in a list', () => [new Uint8Array([1])]],
+    ['a function', () => () => 1],
   ])('refuses %s', async (_, execute) => {
     expect(await callTool(echo(execute), input)).toEqual({
       ok: false,
@@ -112,6 +118,19 @@ describe('invokeTool, the output', () => {
         details: { reason: 'output_not_json' },
       },
     });
+  });
+
+  it('returns maps as objects or pairs, sets as lists, and objects without fields as they are', async () => {
+    const pairs = new Map<unknown, unknown>([[1, new Set(['x'])]]);
+    const tool = echo(() => ({
+      named: new Map([['a', new Map()]]),
+      pairs,
+      none: {},
+      own: new (class Own {})(),
+      method: () => 1,
+    }));
+    const output = { named: { a: {} }, pairs: [[1, ['x']]], none: {}, own: {} };
+    expect(await callTool(tool, input)).toMatchObject({ ok: true, output });
   });
 
   it('returns JSON values: dates as text, no undefined, no secret', async () => {
