@@ -1,3 +1,4 @@
+import { BoundedMap } from '../src/base/bounded-map.ts';
 import { checkNames, optional } from '../src/base/check-options.ts';
 import type { ErrorContext, OnError } from '../src/events/report.ts';
 import { PinnaceError } from '../src/base/errors.ts';
@@ -13,7 +14,8 @@ export interface ConsoleErrorsOptions {
   /**
    * `full`: the stacks and messages of the error and of its causes, which is the default. `brief`: their messages without keys, and
    * where they were thrown, in three lines. `line`: what failed, and the code or name of the error, in one line without a message that
-   * your code or another host has written.
+   * your code or another host has written. `brief` and `line` print the same cause outside a run once in 30 seconds, and then how
+   * often it was there.
    */
   readonly detail?: 'full' | 'brief' | 'line';
 }
@@ -31,11 +33,26 @@ export function consoleErrors(
   checkNames('print errors', options, optional('write', 'detail'));
   const { write = (text) => console.error(text), detail = 'full' } = options;
   const linesOf = { full: fullLines, brief: briefLines, line: () => [] }[detail];
+  const repeats = new BoundedMap<string, { readonly since: number; count: number }>(100);
   return (cause, context) => {
-    const head = detail === 'line' ? `${headOf(context)}: ${labelOf(cause)}` : headOf(context);
+    let more = '';
+    if (detail !== 'full' && context.runId === undefined) {
+      const place = context.kind === 'storage' ? '' : context.id; // one that is away fails each of its methods
+      const name = `${context.kind} ${place} ${causesOf(cause).map(briefOf).join()}`;
+      const before = repeats.get(name);
+      if (before && Date.now() - before.since < repeatMs) return void before.count++;
+      if (before && before.count > 0) {
+        more = ` (and ${before.count} times more since ${new Date(before.since).toISOString()})`;
+      }
+      repeats.set(name, { since: Date.now(), count: 0 });
+    }
+    const head = (detail === 'line' ? `${headOf(context)}: ${labelOf(cause)}` : headOf(context)) + more;
     write([head, ...linesOf(cause).map((line) => `  ${line.replaceAll('\n', '\n  ')}`)].join('\n'));
   };
 }
+
+/** A database that is away fails every read: the same cause outside a run is printed once in this time, and then with how often. */
+const repeatMs = 30_000;
 
 function fullLines(cause: unknown): readonly string[] {
   return [...providerLines(cause), ...causesOf(cause).map((one, i) => (i === 0 ? '' : 'Caused by: ') + stackOf(one))];

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { consoleErrors } from '../../adapters/console-errors.ts';
 
 function printed(cause: unknown, context: Parameters<ReturnType<typeof consoleErrors>>[1]): string {
@@ -78,5 +78,26 @@ describe('consoleErrors', () => {
   it('shows at most 500 characters of the provider', () => {
     const [, said] = printed(apiError('long '.repeat(1000), {}), model).split('\n');
     expect(said?.length).toBeLessThan(540);
+  });
+
+  it('prints the same cause outside a run once in 30 s, and then how often it was there', () => {
+    vi.useFakeTimers({ now: Date.parse('2026-11-28T00:00:00Z') });
+    const texts: string[] = [];
+    const onError = consoleErrors({ write: (text) => texts.push(text.split('\n')[0]!), detail: 'brief' });
+    const away = () => new Error('connect ECONNREFUSED 127.0.0.1:5432');
+    for (const id of ['list', 'get', 'commit']) onError(away(), { kind: 'storage', id });
+    onError(new Error('other'), { kind: 'storage', id: 'get' });
+    for (const runId of ['run_1', 'run_2']) onError(away(), { kind: 'storage', id: 'get', runId });
+    vi.advanceTimersByTime(30_000);
+    onError(away(), { kind: 'storage', id: 'list' });
+    onError(away(), { kind: 'storage', id: 'list' });
+    vi.useRealTimers();
+    expect(texts).toEqual([
+      'storage "list" failed',
+      'storage "get" failed',
+      'storage "get" failed (run run_1)',
+      'storage "get" failed (run run_2)',
+      'storage "list" failed (and 2 times more since 2026-11-28T00:00:00.000Z)',
+    ]);
   });
 });
