@@ -40,7 +40,10 @@ export function consoleErrors(
       const place = context.kind === 'storage' ? '' : context.id; // one that is away fails each of its methods
       const name = `${context.kind} ${place} ${causesOf(cause).map(briefOf).join()}`;
       const before = repeats.get(name);
-      if (before && Date.now() - before.since < repeatMs) return void before.count++;
+      if (before && Date.now() - before.since < repeatMs) {
+        before.count++;
+        return;
+      }
       if (before && before.count > 0) {
         more = ` (and ${before.count} times more since ${new Date(before.since).toISOString()})`;
       }

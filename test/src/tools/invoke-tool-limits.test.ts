@@ -126,7 +126,7 @@ describe('invokeTool, the output', () => {
       named: new Map([['a', new Map()]]),
       pairs,
       none: {},
-      own: new (class Own {})(),
+      own: Object.create({ inherited: 1 }),
       method: () => 1,
     }));
     const output = { named: { a: {} }, pairs: [[1, ['x']]], none: {}, own: {} };
