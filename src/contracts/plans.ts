@@ -31,8 +31,8 @@ export interface Plans {
   cancel(planId: string, principal: Principal, options: { readonly reason: string }): Promise<void>;
   /** Cancels the plan without asking the permission hook: its agent or session was revoked, or it timed out. */
   stop(planId: string, principal: Principal, options: { readonly reason: string }): Promise<void>;
-  /** Answers a question; the plan then continues. */
-  reply(planId: string, principal: Principal, reply: PlanReply): Promise<unknown>;
+  /** Answers a question; the plan then continues. `edited` is what the person has changed of the call, checked already. */
+  reply(planId: string, principal: Principal, reply: EditingReply): Promise<unknown>;
   /** The events behind `after`, some at a time; none when there are no more. */
   events(
     planId: string,
@@ -69,6 +69,11 @@ export interface PlanStart extends Readonly<Record<string, unknown>> {
 export interface PlanReply {
   readonly askId: string;
   readonly answer: unknown;
+}
+
+/** The answer to an approval, with the input of the person. */
+export interface EditingReply extends PlanReply {
+  readonly edited?: { readonly input: unknown; readonly digest: string; readonly paths: readonly string[] } | undefined;
 }
 
 /** How a plan is followed. */

@@ -3,7 +3,7 @@
 import type { ErrorData } from '../base/errors.ts';
 import type { ArgumentFacts, Principal } from '../base/principal.ts';
 import type { Money } from '../base/record-fields.ts';
-import type { ToolDefinition } from '../base/schema.ts';
+import type { JsonSchema, ToolDefinition } from '../base/schema.ts';
 import type { Span } from './event-sink.ts';
 
 /** The agent that does a step, and the task that the step belongs to. */
@@ -30,7 +30,13 @@ export interface StepOf {
 /** Something new for the model. */
 export type StepInput =
   | { readonly type: 'text'; readonly text: string }
-  | { readonly type: 'outcome'; readonly callId: string; readonly outcome: ToolOutcome };
+  | {
+    readonly type: 'outcome';
+    readonly callId: string;
+    readonly outcome: ToolOutcome;
+    /** What a person has changed the input from, and to. */
+    readonly edited?: { readonly before: unknown; readonly after: unknown } | undefined;
+  };
 
 /** What a step may use. Absent: as much as it needs. */
 interface StepBudget {
@@ -60,22 +66,31 @@ export interface ThinkRequest extends StepOf {
   readonly primitives: readonly Pick<ToolDefinition, 'name' | 'description' | 'paramsSchema'>[];
 }
 
+/** What a person is asked about a call. All is absent where nobody is. */
+export interface CallQuestion {
+  /** The question for the person who must approve the call. */
+  readonly approval?: string;
+  /** What is to be done, in words of the definition, and what the tool shows of it. */
+  readonly about?: { readonly title: string; readonly quote?: string | undefined; readonly toolId: string };
+  /** Who decides in place of the owner, and whether another person than the one who has asked must. */
+  readonly approvers?: readonly string[];
+  readonly fourEyes?: true;
+  /** What the person may change. */
+  readonly edit?: { readonly input: unknown; readonly schema: JsonSchema };
+}
+
+/** The question by which a person has changed the input of a call. */
+export type ApprovedEdit = Pick<CallQuestion, 'approvers' | 'fourEyes'> & { readonly quote?: string | undefined };
+
 /** A call that the model requests. */
 export type ThoughtCall =
   & { readonly callId: string; readonly name: string; readonly input: unknown }
   & (
     | { readonly kind: 'primitive' }
-    | {
+    | CallQuestion & {
       readonly kind: 'tool';
       /** The effect of making the call twice. */
       readonly effect: 'pure' | 'idempotent' | 'unsafe';
-      /** The question for the person who must approve the call. */
-      readonly approval?: string;
-      /** What is to be done, in words of the definition, and what the tool shows of it. */
-      readonly about?: { readonly title: string; readonly quote?: string | undefined; readonly toolId: string };
-      /** Who decides in place of the owner, and whether another person than the one who has asked must. */
-      readonly approvers?: readonly string[];
-      readonly fourEyes?: true;
     }
     | { readonly kind: 'refused'; readonly error: ErrorData }
   );
@@ -96,6 +111,8 @@ export interface ActRequest extends StepOf {
   readonly callId: string;
   /** A person has approved this call. */
   readonly approved: boolean;
+  /** Present where that person has changed its input: it asks anew where a rule or the tool wants another decision on that. */
+  readonly edited?: ApprovedEdit | undefined;
   /** What the agents that it calls may use. */
   readonly budget?: StepBudget | undefined;
 }
@@ -105,7 +122,14 @@ export interface AgentSteps {
   /** @throws PinnaceError as a run does before its first chunk, and as its model call fails. */
   think(request: ThinkRequest): Promise<Thought>;
   /** Never throws. */
-  act(request: ActRequest): Promise<ToolOutcome & Partial<StepUsage> & { readonly read?: ArgumentFacts }>;
+  act(
+    request: ActRequest,
+  ): Promise<
+    ToolOutcome & Partial<StepUsage> & {
+      readonly read?: ArgumentFacts; /** It was not made. */
+      readonly asks?: CallQuestion;
+    }
+  >;
 }
 
 /** The outcome of a tool call. */

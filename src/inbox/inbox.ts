@@ -15,15 +15,12 @@
 
 import { type PinnaceError, toData } from '../base/errors.ts';
 import { limitOf, readPagePlace, writePageToken } from '../base/page.ts';
-import { invalid, parse, pathText } from '../base/parse.ts';
-import { sha256Sync } from '../base/hash.ts';
-import { canonicalJson, readData } from '../base/json.ts';
-import { editsOf } from '../runtime/edited-calls.ts';
-import { undeclaredField } from '../tools/input-fields.ts';
-import { compileJsonSchema } from '../tools/json-schema/json-schema.ts';
+import { parse } from '../base/parse.ts';
+import { readData } from '../base/json.ts';
+import { readEdit } from '../tools/edited-calls.ts';
 import { type Principal, requireScope } from '../base/principal.ts';
 import type { Key } from '../base/key.ts';
-import { type EditedInput, findQuestion, type Interruption, refusal } from '../permission/interruption.ts';
+import { findQuestion, type Interruption, refusal } from '../permission/interruption.ts';
 import { requireDecider } from '../permission/ownership.ts';
 import { everyone, namesOf, seenOf, summaryOf, waitingPrefix, type WaitingSummary } from '../permission/waiting.ts';
 import {
@@ -169,7 +166,8 @@ async function decideItem(
   if (seenOf(record) !== seen) throw factsChanged();
   if (runId.startsWith('plan_')) {
     if (!plans) throw unlisted();
-    await plans.reply(runId, principal, { askId: id, answer: answerOf(record, decision) });
+    const edited = kind === 'approval' ? await readEdit(record.edit, decision) : undefined;
+    await plans.reply(runId, principal, { askId: id, answer: answerOf(record, decision), edited });
     return { runId };
   }
   if (kind === 'undo' && approved) await checkUndo(parts, services, record);
@@ -177,7 +175,7 @@ async function decideItem(
   if (kind === 'elicitation' && approved) {
     await answerServer(parts, services.guard, { runId, id, input: { answers: answer ?? {} }, principal, goesOnAt });
   } else {
-    const edited = await readEdit(record, decision);
+    const edited = await readEdit(record.edit, decision);
     const given = { approved, ...(reason !== undefined && { reason }), edited, goesOnAt };
     await decideOnCall(parts, [runId, id, given, principal]);
   }
@@ -198,9 +196,8 @@ async function checkUndo(parts: RuntimeParts, services: InboxServices, record: I
 }
 
 /** The answer to a question of a plan. An approval of a call is answered as the decision on it. */
-function answerOf({ kind }: Interruption, { approved, reason, answer, input }: InboxDecision): unknown {
+function answerOf({ kind }: Interruption, { approved, reason, answer }: InboxDecision): unknown {
   if (kind === 'approval') {
-    if (input !== undefined) throw notEditable();
     return { approved, ...(reason !== undefined && { reason }) };
   }
   if (answer !== undefined) return answer;
@@ -215,43 +212,7 @@ function factsChanged(): PinnaceError {
   );
 }
 
-function notEditable(): PinnaceError {
-  return refusal('invalid_argument', 'Cannot change the call: those of plans are approved as they are', 'not_editable');
-}
-
 /** An earlier version has asked, or the runtime has no plans. */
 function unlisted(): PinnaceError {
   return refusal('not_found', 'No item of the inbox has this id', 'approval_not_found');
-}
-
-/** The longest input, as JSON in UTF-16 code units. */
-const longestInput = 65_536;
-
-/**
- * Returns the changed input of a decision; `undefined` for one that changes nothing.
- *
- * @throws PinnaceError `invalid_argument`: `not_editable`, `edit_denied`, `input_too_large`, `invalid_data`, `undeclared_field`.
- */
-async function readEdit(
-  { edit }: Interruption,
-  { approved, input }: InboxDecision,
-): Promise<EditedInput | undefined> {
-  if (input === undefined) return undefined;
-  if (!edit) throw refusedEdit('its input cannot be changed', 'not_editable');
-  if (!approved) throw refusedEdit('a call that is denied has no input', 'edit_denied');
-  const text = canonicalJson(input);
-  if (text.length > longestInput) throw refusedEdit(`the input is longer than ${longestInput}`, 'input_too_large');
-  const what = 'the changed input';
-  const issues = await compileJsonSchema(edit.schema).inTurns(input);
-  if (issues.length > 0) throw invalid(what, issues);
-  const undeclared = undeclaredField(input, edit.schema);
-  if (undeclared) {
-    throw invalid(what, [{ path: pathText(undeclared), message: 'is not declared by the tool' }], 'undeclared_field');
-  }
-  const paths = editsOf(edit.input, input).map(({ path }) => path);
-  return paths.length === 0 ? undefined : { input, digest: sha256Sync(text), paths };
-}
-
-function refusedEdit(why: string, reason: string): PinnaceError {
-  return refusal('invalid_argument', `Cannot change the call: ${why}`, reason);
 }

@@ -68,6 +68,11 @@ export interface EditedInput {
   readonly paths: readonly string[];
 }
 
+/** What events say of a change: where, and a digest; no value. */
+export function editSummary({ paths, digest }: EditedInput): Readonly<Record<string, string>> {
+  return { paths: paths.join(' ').slice(0, 300), digest };
+}
+
 /** The decision of a person. */
 export interface Decision {
   readonly approved: boolean;

@@ -147,6 +147,8 @@ export const CallAction = v.strictObject({
   approvers: v.optional(v.pipe(v.array(v.pipe(v.string(), v.regex(approverName))), v.maxLength(mostApprovers))),
   /** Another person than the one who has asked must decide. */
   fourEyes: v.optional(v.literal(true)),
+  /** What that person may change. */
+  edit: v.optional(v.strictObject({ input: v.unknown(), schema: JsonSchema })),
 });
 export type CallAction = v.InferOutput<typeof CallAction>;
 

@@ -133,7 +133,7 @@ const nonsense: StepOutcome = {
 /** Types do not reach everyone. */
 function isOutcome(outcome: StepOutcome | undefined): boolean {
   const type = outcome?.type;
-  return type === 'done' || type === 'next' || type === 'output' || type === 'failed';
+  return type === 'done' || type === 'next' || type === 'output' || type === 'failed' || type === 'asks';
 }
 
 /** The inbox in its order; results that were awaited together in the order in which their agents were made. */
@@ -200,8 +200,15 @@ function agentsAbove({ spec: { agentId }, parent }: AgentState): readonly string
   return [...ids];
 }
 
-function toCall({ spec: { callId, tool, input, ask } }: CallState): NonNullable<AgentTask['call']> {
-  return { ...(callId !== undefined && { callId }), tool, input, approved: ask !== undefined };
+function toCall({ spec: { callId, tool, input, ask }, edited: edit }: CallState): NonNullable<AgentTask['call']> {
+  const { before: _, ...edited } = edit ?? { before: undefined };
+  return {
+    ...(callId !== undefined && { callId }),
+    tool,
+    input,
+    approved: ask !== undefined,
+    ...(edit && { edited }),
+  };
 }
 
 /** An agent has no more time than those above it. */

@@ -1,6 +1,7 @@
 /** Carries out what a step of an agent wants done. */
 
 import type { ErrorData } from '../base/errors.ts';
+import type { CallQuestion } from '../contracts/steps.ts';
 import { isUsedUp, lacks } from './account.ts';
 import { nextAddress } from './agent-changes.ts';
 import type { Action, AskAction, CallAction, CreateAction, ReviseAction, SendAction, Task } from './action.ts';
@@ -156,39 +157,53 @@ function ask(draft: Draft, agent: AgentState, action: AskAction): Done {
 }
 
 function call(draft: Draft, agent: AgentState, { action, step }: { action: CallAction; step: string }): Done {
-  const { type: _type, approval, about, approvers, fourEyes, callId, provider, retry, ...facts } = action;
-  if (approval !== undefined && !draft.settings.allowHuman) {
-    return { error: humanRequired(`call tool "${action.tool}"`) };
-  }
-  if (approval !== undefined && draft.state.asks.size >= maxOpenQuestions) {
-    return { error: tooManyQuestions(`call tool "${action.tool}"`) };
-  }
-  const question = approval === undefined ? undefined : nextAskId(draft.state);
-  if (question !== undefined && approval !== undefined) {
-    draft.add({
-      type: 'ask.opened',
-      ask: question,
-      agent: agent.id,
-      kind: 'approval',
-      step,
-      question: approval,
-      ...(about && { about }),
-      ...(approvers && { approvers }),
-      ...(fourEyes && { fourEyes }),
-      ...(callId !== undefined && { callId }),
-      expiresAt: draft.at + draft.settings.askMs,
-      onTimeout: 'fail',
-    });
-  }
+  const { type: _type, approval, about, approvers, fourEyes, edit, callId, provider, retry, ...facts } = action;
+  const question = { approval, about, approvers, fourEyes, edit };
+  const asked = approval === undefined
+    ? undefined
+    : askAbout(draft, agent, { tool: action.tool, step, callId, question });
+  if (asked && 'error' in asked) return asked;
   return {
     call: {
       ...facts,
       ...(callId !== undefined && { callId }),
       ...(provider !== undefined && { provider }),
       ...(retry !== undefined && { retry }),
-      ...(question !== undefined && { ask: question }),
+      ...asked,
     },
   };
+}
+
+/** Asks a person to approve a call. */
+export function askAbout(
+  draft: Draft,
+  agent: AgentState,
+  { tool, step, callId, question: { approval = '', about, approvers, fourEyes, edit } }: {
+    readonly tool: string;
+    readonly step: string;
+    readonly callId: string | undefined;
+    readonly question: { readonly [Field in keyof CallQuestion]: CallQuestion[Field] | undefined };
+  },
+): { readonly ask: string } | { readonly error: ErrorData } {
+  if (!draft.settings.allowHuman) return { error: humanRequired(`call tool "${tool}"`) };
+  if (draft.state.asks.size >= maxOpenQuestions) return { error: tooManyQuestions(`call tool "${tool}"`) };
+  const id = nextAskId(draft.state);
+  draft.add({
+    type: 'ask.opened',
+    ask: id,
+    agent: agent.id,
+    kind: 'approval',
+    step,
+    question: approval,
+    ...(about && { about }),
+    ...(approvers && { approvers }),
+    ...(fourEyes && { fourEyes }),
+    ...(edit && { edit }),
+    ...(callId !== undefined && { callId }),
+    expiresAt: draft.at + draft.settings.askMs,
+    onTimeout: 'fail',
+  });
+  return { ask: id };
 }
 
 function revise(draft: Draft, agent: AgentState, { outline, facts, drop }: ReviseAction): Done {

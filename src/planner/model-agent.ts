@@ -174,10 +174,11 @@ async function act(
   call: NonNullable<AgentTask['call']>,
   of: StepOf & Pick<ActRequest, 'budget'>,
 ): Promise<StepOutcome> {
-  const { tool, input, approved, callId = '' } = call;
-  const outcome = await steps.act({ ...of, tool, input, callId, approved });
+  const { tool, input, approved, edited, callId = '' } = call;
+  const outcome = await steps.act({ ...of, tool, input, callId, approved, edited });
   const { tokens, cost, read } = outcome;
   const usage = { ...(read && { read }), ...(tokens !== undefined && { usage: usageOf({ tokens, cost }) }) };
+  if (outcome.asks) return { type: 'asks', question: outcome.asks, ...usage };
   return outcome.ok
     ? { type: 'output', output: outcome.output, ...usage }
     : { type: 'failed', error: outcome.error, ...usage };
@@ -238,11 +239,12 @@ function readCall(call: ThoughtCall, { agentId }: StepOf): Read {
   const { callId, name, input } = call;
   if (call.kind === 'refused') return { type: 'refused', callId, error: call.error };
   if (call.kind === 'primitive') return readPrimitive(call, agentId);
-  const { effect, approval, about, approvers, fourEyes } = call;
+  const { effect, approval, about, approvers, fourEyes, edit } = call;
   const asked = {
     ...(about && { about }),
     ...(approvers && { approvers: [...approvers] }),
     ...(fourEyes && { fourEyes }),
+    ...(edit && { edit: { ...edit } }),
   };
   return {
     type: 'action',
@@ -287,7 +289,7 @@ function sayItem(item: InboxItem): StepInput {
     case 'outcome':
       return item.callId === undefined
         ? say('An action was carried out', item.ok ? shown(item.output) : toText(item.error))
-        : { type: 'outcome', callId: item.callId, outcome: item.ok ? given(item.output) : item };
+        : { type: 'outcome', callId: item.callId, outcome: item.ok ? given(item.output) : item, edited: item.edited };
     case 'result': {
       const from = item.key === undefined ? item.from : `${item.from} ("${item.key}")`;
       return item.ok

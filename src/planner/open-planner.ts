@@ -9,14 +9,14 @@ import { unobserved } from '../events/events.ts';
 import { unreported } from '../events/report.ts';
 import { actorOf, traceAt } from '../events/span.ts';
 import { steadyStorage } from '../log/commits.ts';
-import { answerInterruption, ownerOfInterruption } from '../permission/interruption.ts';
+import { answerInterruption, type EditedInput, ownerOfInterruption } from '../permission/interruption.ts';
 import { join, labelOf, parseLabel, trusted } from '../permission/label.ts';
 import { owns } from '../permission/ownership.ts';
 import { compileJsonSchema } from '../tools/json-schema/json-schema.ts';
 import { requireFirst } from './authorize-create.ts';
 import { foundPlan } from './found-plan.ts';
 import { LivePlans } from './live-plans.ts';
-import type { AskFacts } from './plan-event.ts';
+import { type AskFacts, isApproval } from './plan-event.ts';
 import { defaultPlanLimits, limitsOfPlan, type PlanLimits } from './plan-limits.ts';
 import { followPlan, readOutcome, streamPlan } from './plan-reader.ts';
 import type { LoadedPlanner, OpenPlanner, OpenPlannerOptions, PlanOutcome } from './planner.ts';
@@ -195,22 +195,24 @@ function inboundChanges({ planId, id, item, ttlMs }: {
 /** Answers a question. The answer and its record are one commit. */
 export async function replyToPlan(
   live: LivePlans,
-  { planId, principal, askId, answer: given }: {
+  { planId, principal, askId, answer: given, edited }: {
     readonly planId: string;
     readonly principal: Principal;
     readonly askId: string;
     readonly answer: unknown;
+    readonly edited?: EditedInput | undefined;
   },
 ): Promise<'accepted' | 'replayed'> {
   const { storage, limits, notices, now } = live.host;
   requireScope(principal, 'tool:approve');
-  const answer = readData(given);
+  const decided = readData(given);
   // An approver answers the question, and does not reach the plan.
   if (!await ownerOfInterruption(principal, { runId: planId, id: askId }, storage)) {
     await readPlan(storage, planId, principal);
   }
   const entry = askId.length > 64 ? undefined : await storage.get(askKey(planId, askId));
-  if (entry) await checkAnswer(entry.value as AskFacts, answer); // written with the events
+  if (entry) await checkAnswer(entry.value as AskFacts, decided); // written with the events
+  const answer = edited && isApproval(decided) ? { ...decided, input: edited.input } : decided;
   const ttlMs = limits.retentionMs;
   const item: InboundItem = { type: 'answer', ask: askId, by: principal.subject, answer };
   const result = await answerInterruption(principal, { runId: planId, id: askId }, {

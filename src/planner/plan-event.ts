@@ -3,6 +3,7 @@
  * projections of them. Only the first has `planId` and `traceId`; the number of an event is its place in the journal.
  */
 
+import type { CallQuestion } from '../contracts/steps.ts';
 import type { ErrorData } from '../base/errors.ts';
 import type { JsonSchema } from '../base/schema.ts';
 import type { ArgumentFacts } from '../base/principal.ts';
@@ -92,6 +93,8 @@ export interface AskFacts {
   readonly approvers?: readonly string[];
   /** Another person than the one who has asked must decide. */
   readonly fourEyes?: true;
+  /** Of an approval: what the person may change. */
+  readonly edit?: CallQuestion['edit'];
   readonly schema?: JsonSchema;
   readonly options?: readonly string[];
   readonly expiresAt: number;
@@ -212,4 +215,9 @@ export function deliveredOf(event: PlanEvent, field: string): Delivered {
 export interface NumberedEvent {
   readonly seq: number;
   readonly event: PlanEvent;
+}
+
+/** Whether a person has approved. What follows a refusal is an event of its own. */
+export function isApproval(answer: unknown): answer is { readonly approved: true; readonly input?: unknown } {
+  return typeof answer === 'object' && answer !== null && 'approved' in answer && answer.approved === true;
 }

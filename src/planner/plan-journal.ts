@@ -207,6 +207,7 @@ export class PlanJournal {
       ...(ask.fourEyes && { fourEyes: ask.fourEyes }),
       agentId: this.#state.agents.get(ask.agent)?.spec.agentId ?? '',
       binding: `${ask.agent} ${ask.step ?? ''}`,
+      ...(ask.edit && { edit: ask.edit }),
       ...(ask.at !== undefined && { openedAt: ask.at }),
       facts: {
         ...(about ?? {

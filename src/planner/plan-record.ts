@@ -6,7 +6,7 @@ import type { Principal } from '../base/principal.ts';
 import type { Change, Storage } from '../contracts/storage.ts';
 import { type JournalHead, readItems, readJournal } from '../log/journal-record.ts';
 import { reach } from '../permission/ownership.ts';
-import type { PlanEvent } from './plan-event.ts';
+import { isApproval, type PlanEvent } from './plan-event.ts';
 import type { PlanPhase } from './plan-state.ts';
 import type { ValueRef } from './run-agent.ts';
 
@@ -152,6 +152,7 @@ export function createOutliner({ planId, owner, ttlMs }: { planId: string; owner
   return {
     keep(event) {
       const text = toText(event);
+      if (event.type === 'ask.answered' && isApproval(event.answer)) return whole(event, text); // its input is read with it
       if (text.length <= inlineLength) return storedForm(event, text, noChanges);
       const field = largeFields[event.type];
       const own = field === undefined ? '' : toText(valueOf(event, field) ?? null);

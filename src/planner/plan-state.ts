@@ -9,10 +9,11 @@
  */
 
 import type { ErrorData } from '../base/errors.ts';
+import type { ApprovedEdit } from '../contracts/steps.ts';
 import { type Label, unlabelled } from '../permission/label.ts';
 import { type Account, createAccount } from './account.ts';
 import type { AskFacts, CallSpec, EventOf, Waiting } from './plan-event.ts';
-import type { Delivered, InboxItem } from './run-agent.ts';
+import type { Delivered, InboxItem, InputEdit } from './run-agent.ts';
 
 /** The state of an agent. `ready`: its next step can be run, or is being run. */
 export type AgentStatus = 'waiting' | 'ready' | 'done' | 'failed' | 'cancelled';
@@ -86,8 +87,10 @@ export const noTimer = Number.MAX_SAFE_INTEGER;
 export interface CallState {
   /** The id of the activity. */
   readonly id: string;
-  readonly spec: CallSpec;
+  spec: CallSpec;
   status: 'approval' | 'ready' | 'retry';
+  /** The input of the model, where a person has changed it, and the question by which. */
+  edited?: ApprovedEdit & Pick<InputEdit, 'before'>;
   attempt: number;
   started: boolean;
 }

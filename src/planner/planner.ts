@@ -1,5 +1,6 @@
 /** The planner: takes goals, makes plans of agents, and keeps them running in any process that shares the storage. */
 
+import type { EditingReply } from '../contracts/plans.ts';
 import type { AgentSteps } from '../contracts/steps.ts';
 import type { Guards } from '../permission/guarded.ts';
 import type { Amount } from './account.ts';
@@ -134,7 +135,9 @@ export interface Planner {
 }
 
 /** A planner as the runtime uses it: requests of unknown form are parsed. */
-export interface OpenPlanner extends Omit<Planner, 'start'> {
+export interface OpenPlanner extends Omit<Planner, 'start' | 'reply'> {
+  /** As `Planner.reply`, with what the person has changed of a call. */
+  reply(planId: string, principal: Principal, reply: EditingReply): Promise<'accepted' | 'replayed'>;
   start(
     request: unknown,
     principal: Principal,

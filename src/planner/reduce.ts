@@ -21,7 +21,15 @@ import {
   turnClock,
 } from './plan-state.ts';
 import { join, type Label, parseLabel, unlabelled } from '../permission/label.ts';
-import { type AskFacts, deliveredOf, type EventOf, type PlanEvent, type Refusal, type Waiting } from './plan-event.ts';
+import {
+  type AskFacts,
+  deliveredOf,
+  type EventOf,
+  isApproval,
+  type PlanEvent,
+  type Refusal,
+  type Waiting,
+} from './plan-event.ts';
 
 /**
  * Applies one event. An event that cannot be, such as a second end of an agent, changes nothing: the answer says why. Never throws
@@ -40,7 +48,8 @@ export function reduce(state: PlanState, event: PlanEvent): Refusal | undefined 
 function readWith({ read, created }: PlanState, event: PlanEvent): Label {
   if (event.type === 'run.created') return parseLabel(event.read);
   if (event.type === 'call.done') return join(read, parseLabel(event.read));
-  const isOfOther = event.type === 'ask.answered' && event.by !== created?.owner.subject && !isApproval(event.answer);
+  const isOfOther = event.type === 'ask.answered' && event.by !== created?.owner.subject &&
+    (!isApproval(event.answer) || 'input' in event.answer);
   return isOfOther ? join(read, unlabelled) : event.read === undefined ? read : join(read, parseLabel(event.read));
 }
 
@@ -340,7 +349,8 @@ function endCall(
   done?: EventOf<'call.done'>,
 ): undefined {
   const { callId } = call.spec;
-  const facts = { type: 'outcome' as const, ...(callId !== undefined && { callId }) };
+  const edited = call.edited && { edited: { before: call.edited.before, after: call.spec.input } };
+  const facts = { type: 'outcome' as const, ...(callId !== undefined && { callId }), ...edited };
   if (done) deliver(agent, { ...facts, ok: true, output: deliveredOf(done, 'output') });
   else if (error) deliver(agent, { ...facts, ok: false, error });
   agent.calls?.delete(call.id);
@@ -361,7 +371,7 @@ function reduceAsk(
   if (ask.kind === 'question') agent.pending--;
   if (ask.kind === 'question') deliverAnswer(agent, ask, event);
   else if (event.type === 'ask.answered' && ask.kind === 'approval' && isApproval(event.answer)) {
-    allow(state, agent, ask);
+    allow(state, { agent, ask }, event.answer);
   } else if (event.type === 'ask.answered' && ask.kind === 'lost_call') settleLost(state, agent, ask, event.answer);
   settle(state, agent);
   return undefined;
@@ -376,12 +386,12 @@ function open(state: PlanState, event: EventOf<'ask.opened'>): Refusal | undefin
   addDue(state, { at: event.expiresAt, kind: 'ask', id: event.ask });
   // An approval counts as its call, a lost call as the call or the step that was lost.
   if (event.kind === 'question') agent.pending++;
+  const call = event.kind === 'approval' && event.step !== undefined ? agent.calls?.get(event.step) : undefined;
+  if (!call) return undefined;
+  // What a person has changed waits for another one.
+  call.status = 'approval';
+  call.started = false;
   return undefined;
-}
-
-/** Whether a person has approved. What follows a refusal is an event of its own. */
-export function isApproval(answer: unknown): boolean {
-  return typeof answer === 'object' && answer !== null && 'approved' in answer && answer.approved === true;
 }
 
 function deliverAnswer(agent: AgentState, ask: AskFacts, event: EventOf<'ask.answered' | 'ask.expired'>): void {
@@ -393,9 +403,20 @@ function deliverAnswer(agent: AgentState, ask: AskFacts, event: EventOf<'ask.ans
   });
 }
 
-function allow(state: PlanState, agent: AgentState, ask: AskFacts): void {
+function allow(
+  state: PlanState,
+  { agent, ask }: { readonly agent: AgentState; readonly ask: AskFacts },
+  answer: { readonly input?: unknown },
+): void {
   const call = ask.step === undefined ? undefined : agent.calls?.get(ask.step);
   if (!call || call.status !== 'approval') return;
+  const isEdited = answer.input !== undefined;
+  if (isEdited || call.edited) {
+    const { approvers, fourEyes, about: { quote } = {} } = ask;
+    const by = { ...(approvers && { approvers }), ...(fourEyes && { fourEyes }), quote };
+    call.edited = { before: call.edited ? call.edited.before : call.spec.input, ...by };
+  }
+  if (isEdited) call.spec = { ...call.spec, input: answer.input };
   call.status = 'ready';
   state.fresh.push(callOf(agent, call));
 }

@@ -2,6 +2,7 @@
 
 import type { ErrorData } from '../base/errors.ts';
 import type { ArgumentFacts, Owner } from '../base/principal.ts';
+import type { ApprovedEdit, CallQuestion } from '../contracts/steps.ts';
 import type { Span } from '../events/span.ts';
 import type { ActionInput, Effect, WaitForInput } from './action.ts';
 
@@ -36,11 +37,20 @@ export type Delivered = { readonly value: unknown; readonly ref?: never } | {
   readonly value?: never;
 };
 
+/** A person has changed the input of a call before approving it. */
+export interface InputEdit {
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
 /** What an agent receives at its next step, each item once and in order. */
 export type InboxItem =
   /** What became of an action of the last step. */
-  | { readonly type: 'outcome'; readonly callId?: string; readonly ok: true; readonly output: Delivered }
-  | { readonly type: 'outcome'; readonly callId?: string; readonly ok: false; readonly error: ErrorData }
+  | { readonly type: 'outcome'; readonly callId?: string; readonly edited?: InputEdit }
+    & (
+      | { readonly ok: true; readonly output: Delivered }
+      | { readonly ok: false; readonly error: ErrorData }
+    )
   /** A child, or a task that this one comes after, has ended. */
   | {
     readonly type: 'result';
@@ -113,6 +123,8 @@ export interface AgentTask {
     readonly tool: string;
     readonly input: unknown;
     readonly approved: boolean;
+    /** Present where the person has changed the input: by which question. */
+    readonly edited?: ApprovedEdit;
   };
   /** Absent where neither tokens nor cost are limited. */
   readonly left?: BudgetLeft;
@@ -161,6 +173,8 @@ type StepResult =
     readonly usage?: Usage;
   }
   | { readonly type: 'output'; readonly output: unknown; readonly usage?: Usage }
+  /** The call was not made: a person must approve what another one has changed. */
+  | { readonly type: 'asks'; readonly question: CallQuestion; readonly usage?: Usage }
   | { readonly type: 'failed'; readonly error: ErrorData; readonly usage?: Usage };
 
 /**

@@ -10,7 +10,7 @@ import { createTraceId } from '../events/trace-ids.ts';
 import { readJournal } from '../log/journal-record.ts';
 import { decide } from '../permission/decide.ts';
 import { guarded } from '../permission/guarded.ts';
-import { ownerOfInterruption } from '../permission/interruption.ts';
+import { editSummary, ownerOfInterruption } from '../permission/interruption.ts';
 import { authorizeByHook } from './authorize-create.ts';
 import { modelAgent } from './model-agent.ts';
 import { openPlanner, runToOutcome } from './open-planner.ts';
@@ -47,10 +47,13 @@ export function guardPlanner(planner: LoadedPlanner, options: GuardPlannerOption
       return steer({ how: 'cancel', planId, principal, ...facts }, options, work);
     },
     async reply(planId, principal, reply) {
-      const { askId: id, answer } = reply;
+      const { askId: id, answer, edited } = reply;
       const asked = await askedIn(options.storage, { planId, id, principal }).catch(() => undefined); // the work rejects with the cause
       const { traceId = createTraceId(), subject } = asked ?? {};
-      const facts = { input: { planId, answer }, payload: { planId: asked && planId } };
+      const facts = {
+        input: { planId, answer, ...(edited && { input: edited.input }) },
+        payload: { planId: asked && planId, ...(edited && editSummary(edited)) },
+      };
       const decision = { principal, traceId, subject, id, ...facts };
       return await decide(decision, options, () => planner.reply(planId, principal, reply));
     },

@@ -6,7 +6,7 @@ import { canonicalJson } from '../base/json.ts';
 import { parse } from '../base/parse.ts';
 import { covers, type Label, parseLabel } from '../permission/label.ts';
 import { Action, type Retry, WaitFor } from './action.ts';
-import { carryOut, humanRequired, outcomeOf } from './carry-out.ts';
+import { askAbout, carryOut, humanRequired, outcomeOf } from './carry-out.ts';
 import { cancel, type Draft, end, fail, nextAskId } from './draft.ts';
 import { failure } from './failure.ts';
 import {
@@ -22,9 +22,9 @@ import {
   rootOf,
   stepId,
 } from './plan-state.ts';
-import type { ActionOutcome, AskFacts, CallSpec, Waiting } from './plan-event.ts';
+import { type ActionOutcome, type AskFacts, type CallSpec, isApproval, type Waiting } from './plan-event.ts';
 import type { InboundItem } from './plan-record.ts';
-import { decisionOf, isApproval } from './reduce.ts';
+import { decisionOf } from './reduce.ts';
 import type { StepOutcome, Usage } from './run-agent.ts';
 
 /** What is known when an activity has ended. */
@@ -48,7 +48,15 @@ export function settleActivity(draft: Draft, activity: Activity, { outcome, seen
     draft.add({ type: 'call.done', step: activity.id, output: outcome.output ?? null, read: label, ...used });
     return;
   }
-  if (call || outcome.type === 'output') return failActivity(draft, activity, { error: wrongOutcome(activity), usage });
+  if (call && outcome.type === 'asks') {
+    const { spec: { tool, callId } } = call;
+    const asked = askAbout(draft, agent, { tool, step: activity.id, callId, question: outcome.question });
+    if ('error' in asked) failActivity(draft, activity, { error: asked.error, usage });
+    return;
+  }
+  if (call || outcome.type === 'output' || outcome.type === 'asks') {
+    return failActivity(draft, activity, { error: wrongOutcome(activity), usage });
+  }
   if (outcome.type === 'done') {
     const { result = null, cites } = outcome;
     const facts = { type: 'agent.done' as const, at: draft.at, id: agent.id, result, ...read };

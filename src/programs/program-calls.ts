@@ -22,7 +22,7 @@ import type { ShownAct } from './acts.ts';
 import { handOver, type ProgramGuard, type ResolvedInput } from './handles.ts';
 import type { ChangedInput, ProgramJournal, ProgramPast } from './program-record.ts';
 import { wantsOthers } from '../runtime/decided-calls.ts';
-import { editedChunk, editsOf } from '../runtime/edited-calls.ts';
+import { editedChunk, editsOf } from '../tools/edited-calls.ts';
 import { callOfGuard, isOfGuard, repeatOfGuard } from './guard-calls.ts';
 
 /** A call that a person must approve. */

@@ -2,16 +2,27 @@
 
 import type { JSONValue, ModelMessage } from '../contracts/ai-types.ts';
 import { fromData, PinnaceError, toData } from '../base/errors.ts';
-import type { AgentSteps, StepInput, StepOf, ThinkRequest, Thought, ThoughtCall } from '../contracts/steps.ts';
+import type {
+  AgentSteps,
+  ApprovedEdit,
+  CallQuestion,
+  StepInput,
+  StepOf,
+  ThinkRequest,
+  Thought,
+  ThoughtCall,
+} from '../contracts/steps.ts';
 import { reportAt, reportedHook, reportHidden } from '../events/report.ts';
 import { traceAt } from '../events/span.ts';
 import { type CallDescription, describedText } from '../tools/call-approval.ts';
+import { editOf, editsOf, withEditLines } from '../tools/edited-calls.ts';
 import { codeRunId, createReserves, createRunScope, type Delegation } from '../tools/run-scope.ts';
 import { type CallHost, ToolCall } from '../tools/tool-call.ts';
 import type { Tool, ToolOutcome } from '../tools/tool.ts';
 import type { Agent, ToolDefinition } from '../base/schema.ts';
 import { createRunFiles } from './run-files.ts';
 import { withInstructions } from './compose-loop.ts';
+import { wantsOthers } from './decided-calls.ts';
 import { leaveProvider, toPrompt } from './model-prompt.ts';
 import { minLimits } from './limits.ts';
 import { highestTrust, join, parseLabel, type Trust } from '../permission/label.ts';
@@ -58,7 +69,7 @@ export function createAgentSteps(parts: StepParts): AgentSteps {
       const read = await Promise.all(calls.map((call) => readCall(call, { ...prepared, primitives })));
       return { ...thought, calls: read };
     },
-    async act({ tool: name, input, callId, approved, ...request }) {
+    async act({ tool: name, input, callId, approved, edited, ...request }) {
       const scope = createRunScope();
       const usage: ModelUsage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
       const budget = createModelBudget(request.budget ?? {}, usage);
@@ -75,6 +86,9 @@ export function createAgentSteps(parts: StepParts): AgentSteps {
         const facilities = { log: () => undefined, scope, delegation };
         const { spanContext } = prepared;
         const call = new ToolCall(prepared, { tool, input, toolCallId: callId });
+        const asks = edited &&
+          await asksOthers(prepared, new ToolCall(prepared, { tool, input, toolCallId: callId }), edited);
+        if (asks) return { ok: false, error: toData(changeNeedsApproval(name)), asks, read: prepared.facts.read };
         const outcome = await prepared.files.settled(
           await call.make({ signal: request.signal, approved, spanContext, facilities }),
         );
@@ -230,14 +244,33 @@ async function readCall(
   if (context.primitives.has(name)) return { ...facts, kind: 'primitive' };
   if (!tool) return { ...facts, kind: 'refused', error: toData(context.missing(name)) };
   // `act` prepares it again: the plan may act much later.
-  const approval = await new ToolCall(context, { tool, input, toolCallId: callId }).describe();
+  const asked = await questionOf(context, new ToolCall(context, { tool, input, toolCallId: callId }));
+  return { ...facts, kind: 'tool', effect: effectOf(tool.definition), ...asked };
+}
+
+/** What must be asked anew of a call that a person has changed. */
+async function asksOthers(host: CallHost, probe: ToolCall, edited: ApprovedEdit): Promise<CallQuestion | undefined> {
+  return await wantsOthers(probe, edited) ? await questionOf(host, probe) : undefined;
+}
+
+function changeNeedsApproval(name: string): PinnaceError {
+  return new PinnaceError('approval_required', `Cannot call tool "${name}": a person must approve the change`);
+}
+
+/** The longest input and schema of a question of a plan, which its journal has, as JSON in UTF-16 code units. */
+const longestEdit = 32_768;
+
+async function questionOf({ redaction }: CallHost, call: ToolCall): Promise<CallQuestion> {
+  const approval = await call.describe();
+  if (!approval) return {};
+  const { approvers, fourEyes } = approval;
+  const edit = editOf(call, (data) => redaction.data(data));
   return {
-    ...facts,
-    kind: 'tool',
-    effect: effectOf(tool.definition),
-    ...(approval && { approval: describedText(approval), about: aboutOf(tool, approval) }),
-    ...(approval?.approvers && { approvers: approval.approvers }),
-    ...(approval?.fourEyes && { fourEyes: true }),
+    approval: describedText(approval),
+    about: aboutOf(call.tool, approval),
+    ...(approvers && { approvers }),
+    ...(fourEyes && { fourEyes }),
+    ...(edit && JSON.stringify(edit).length <= longestEdit && { edit }),
   };
 }
 
@@ -250,23 +283,41 @@ function effectOf({ annotations }: ToolDefinition): 'pure' | 'idempotent' | 'uns
   return annotations?.idempotentHint === true ? 'idempotent' : 'unsafe';
 }
 
+type Outcome = Extract<StepInput, { readonly type: 'outcome' }>;
+
 /** Every call has an outcome before anything else is said: models refuse a history where one has none. */
 function withOutcomes(history: readonly ModelMessage[], inputs: readonly StepInput[]): ModelMessage[] {
   const last = history.at(-1);
   const calls = last?.role === 'assistant' && typeof last.content !== 'string'
     ? last.content.flatMap((part) => part.type === 'tool-call' ? [part] : [])
     : [];
-  const outcomes = new Map(inputs.flatMap((one) => one.type === 'outcome' ? [[one.callId, one.outcome] as const] : []));
+  const outcomes = new Map(inputs.flatMap((one) => one.type === 'outcome' ? [[one.callId, one] as const] : []));
   const results = calls.map(({ toolCallId, toolName, providerOptions }) => {
-    const result = { type: 'tool-result' as const, toolCallId, toolName, output: outputOf(outcomes.get(toolCallId)) };
+    const { outcome, edited } = outcomes.get(toolCallId) ?? {};
+    const said = outputOf(outcome);
+    const output = edited ? withEditLines(said, editsOf(edited.before, edited.after)) : said;
+    const result = { type: 'tool-result' as const, toolCallId, toolName, output };
     return providerOptions === undefined ? result : { ...result, providerOptions }; // a result has those of its call
   });
   const texts = inputs.flatMap((one) => one.type === 'text' ? [one.text] : []);
+  // No provider has seen the call yet: it is sent as it was made.
+  const isEdited = calls.some(({ toolCallId }) => outcomes.get(toolCallId)?.edited);
+  const made = last && isEdited ? [...history.slice(0, -1), withEdits(last, outcomes)] : history;
   return [
-    ...history,
+    ...made,
     ...(results.length > 0 ? [{ role: 'tool' as const, content: results }] : []),
     ...(texts.length > 0 ? [{ role: 'user' as const, content: texts.join('\n\n') }] : []),
   ];
+}
+
+/** The message with the inputs of people in place of the model's. */
+function withEdits(message: ModelMessage, outcomes: ReadonlyMap<string, Outcome>): ModelMessage {
+  if (message.role !== 'assistant' || typeof message.content === 'string') return message;
+  const content = message.content.map((part) => {
+    const edited = part.type === 'tool-call' ? outcomes.get(part.toolCallId)?.edited : undefined;
+    return edited ? { ...part, input: edited.after } : part;
+  });
+  return { ...message, content };
 }
 
 function outputOf(outcome: ToolOutcome | undefined) {

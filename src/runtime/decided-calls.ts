@@ -5,7 +5,7 @@ import { toData } from '../base/errors.ts';
 import type { UIMessage, UIMessageChunk } from '../contracts/ai-types.ts';
 import type { EarlierClaim, Interruption, Interruptions, SpentDecision } from '../permission/interruption.ts';
 import { type ClaimHost, claimOn, earlierClaim, notApproved, sourcesOf } from '../tools/call-approval.ts';
-import { editedChunk, editsOf } from './edited-calls.ts';
+import { editedChunk, editsOf } from '../tools/edited-calls.ts';
 import { canonicalJson } from '../base/json.ts';
 import { outcomeChunks, toolErrorPart } from '../tools/call-ends.ts';
 import type { RunFacts } from '../permission/run-facts.ts';
@@ -272,7 +272,7 @@ async function settleEdited(
 /** Whether a call with the input of a person needs another decision: a rule names others for it, or the tool quotes another thing. */
 export async function wantsOthers(
   probe: ToolCall,
-  { approvers, fourEyes, quote }: NonNullable<SpentDecision['edited']>,
+  { approvers, fourEyes, quote }: Pick<NonNullable<SpentDecision['edited']>, 'approvers' | 'fourEyes' | 'quote'>,
 ): Promise<boolean> {
   const shown = await probe.describe();
   if (shown === undefined) return false;

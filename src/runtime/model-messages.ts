@@ -27,7 +27,7 @@ import { wellFormed } from '../base/text.ts';
 import * as v from 'valibot';
 import { asRecord } from '../base/is-record.ts';
 import { blobIdOf, resourceOf } from './message-files.ts';
-import { readEdited, withEditLines } from './edited-calls.ts';
+import { readEdited, withEditLines } from '../tools/edited-calls.ts';
 import { readStall, withStallLine } from './stalls.ts';
 import { mediaOf } from '../tools/content.ts';
 

@@ -8,7 +8,13 @@ import { actorOf, statusOfError } from '../events/span.ts';
 import { createTraceId } from '../events/trace-ids.ts';
 import { readJournal } from '../log/journal-record.ts';
 import { decide } from '../permission/decide.ts';
-import { type Decision, type EditedInput, type Interruption, ownerOfInterruption } from '../permission/interruption.ts';
+import {
+  type Decision,
+  type EditedInput,
+  editSummary,
+  type Interruption,
+  ownerOfInterruption,
+} from '../permission/interruption.ts';
 import type { OwnedRecord } from '../permission/ownership.ts';
 import { chunksOf } from './stored-run.ts';
 import { runPrefix, type RunState } from './run-record.ts';
@@ -241,8 +247,7 @@ export async function decideOnCall(
   const run = asked && (await readJournal<RunState>(parts.storage, runPrefix(runId)))?.head.state;
   const { approved, edited } = decision;
   const facts = { principal, traceId: run?.traceId ?? createTraceId(), ...aboutOf(asked), id };
-  const changes = edited && { paths: edited.paths.join(' ').slice(0, 300), digest: edited.digest };
-  const payload = { runId: asked && runId, approved, ...changes };
+  const payload = { runId: asked && runId, approved, ...(edited && editSummary(edited)) };
   const deciding = { ...facts, input: { runId, approved, ...(edited && { input: edited.input }) }, payload };
   await decide(deciding, parts, () => parts.interruptions.decide(principal, runId, id, decision));
 }
@@ -264,7 +269,7 @@ async function replyToPlan(
   });
   const planId = run?.planId ?? named;
   if (planId === undefined || !plans) throw new PinnaceError('not_found', 'Cannot reply: this run follows no plan');
-  await plans.reply(planId, principal, reply);
+  await plans.reply(planId, principal, { askId: reply.askId, answer: reply.answer });
 }
 
 /** At most so many events a second: of callers that no authenticator has verified, and of all others. */

@@ -12,7 +12,6 @@
  */
 
 import { type ErrorData, PinnaceError, toData } from '../base/errors.ts';
-import { canonicalJson } from '../base/json.ts';
 import type { UIMessageChunk } from '../contracts/ai-types.ts';
 import type { Interaction } from '../contracts/mcp/answers.ts';
 import type { Recorder, SideEffect } from '../events/audit.ts';
@@ -23,6 +22,7 @@ import { sourceOf } from '../permission/run-facts.ts';
 import { askedBy, type Interruption, type Interruptions } from '../permission/interruption.ts';
 import type { GoesOn, WaitingFacts } from '../permission/waiting.ts';
 import { type ClaimHost, claimOn, describedText, factsOf } from './call-approval.ts';
+import { editOf } from './edited-calls.ts';
 import { createOpenCalls, type Loss, lostChunks, lostError, mayAct, outcomeChunks, waitingChunk } from './call-ends.ts';
 import { type CallerBudget, createReserves, createRunScope, type Delegation, type RunScope } from './run-scope.ts';
 import { type CallFacilities, type CallHost, type CallLimits, ToolCall } from './tool-call.ts';
@@ -334,13 +334,9 @@ export class RunCalls {
     });
   }
 
-  /** What the person may change: an input that it sees as a whole. */
-  editOf({ tool: { definition }, input, terms }: Pick<ToolCall, 'tool' | 'input' | 'terms'>): Interruption['edit'] {
-    const { edit, paramsSchema: schema } = definition;
-    if (edit === false || terms.edit === false || JSON.stringify(schema).length > longestSchema) return undefined;
-    const text = canonicalJson(input);
-    const isWhole = text.length <= longestInput && canonicalJson(this.#run.redaction.data(input)) === text;
-    return isWhole ? { input, schema } : undefined;
+  /** What the person may change of a call. */
+  editOf(call: Pick<ToolCall, 'tool' | 'input' | 'terms'>): Interruption['edit'] {
+    return editOf(call, (data) => this.#run.redaction.data(data));
   }
 
   /** Asks in the stream while the call waits. The answer comes through the storage; no later run can spend it. */
@@ -381,10 +377,6 @@ async function errorOf(work: Promise<void>): Promise<ErrorData | undefined> {
     return toData(error);
   }
 }
-
-/** The longest schema and input that a person may change, as JSON in UTF-16 code units. */
-const longestSchema = 32_768;
-const longestInput = 65_536;
 
 /** Less often than a person sees, and so often that a flood cannot fill the log of the run. */
 const spacingMs = 250;

@@ -191,6 +191,7 @@ async function planCalls(
 ): Promise<readonly ActedCall[]> {
   const agents = new Map<string, string>();
   const calls = new Map<string, ActedCall>();
+  const asks = new Map<string, string>();
   for (let after = 0;;) {
     const page = await plans.events(planId, principal, { after });
     for (const { event: { ...given } } of page) {
@@ -208,6 +209,12 @@ async function planCalls(
           calls.set(id, { ...facts, step, tool, input, end: effect === 'unsafe' ? 'open' : 'unknown' });
         });
       }
+      if (event.type === 'ask.opened' && event.step !== undefined) asks.set(event.ask, event.step);
+      if (event.type === 'ask.answered' && isRecord(event.answer) && 'input' in event.answer) {
+        const id = asks.get(event.ask) ?? '';
+        const asked = calls.get(id);
+        if (asked) calls.set(id, { ...asked, input: event.answer['input'] }); // a person has changed it
+      }
       const call = 'step' in event && event.step !== undefined ? calls.get(event.step) : undefined;
       if (!call) continue;
       calls.delete(call.toolCallId.slice(planId.length + 1)); // the order is that of their ends
@@ -217,7 +224,7 @@ async function planCalls(
         set({ end: 'ok', output: isLarge ? await plans.read(planId, principal, event.output as never) : event.output }); // a reference, as listed
       } else if (event.type === 'step.failed') {
         set({ end: event.error.code === 'outcome_unknown' ? 'unknown' : 'failed' });
-      } else set({ end: 'unknown' }); // it has started
+      } else set({ end: event.type === 'ask.opened' && event.kind === 'approval' ? 'open' : 'unknown' }); // it has started
     }
     const last = page.at(-1);
     if (!last) return [...calls.values()];

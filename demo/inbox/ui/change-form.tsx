@@ -3,7 +3,7 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import type { InboxDetail } from '../../../src/runtime/index.ts';
-import { editsOf } from '../../../src/runtime/edited-calls.ts';
+import { editsOf } from '../../../src/tools/edited-calls.ts';
 import { asRecord } from '../../../src/base/is-record.ts';
 import { Differences } from '../../kit/differences.tsx';
 import { Problem } from '../../kit/problem.tsx';

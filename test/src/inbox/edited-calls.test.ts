@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import * as v from 'valibot';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { memorySink } from '../../../adapters/sinks/memory.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import {
   createPrincipal,
@@ -11,7 +12,7 @@ import {
   type UIMessage,
 } from '../../../src/index.ts';
 import { createRules } from '../../../src/permission/index.ts';
-import { editsOf } from '../../../src/runtime/edited-calls.ts';
+import { editsOf } from '../../../src/tools/edited-calls.ts';
 import { callsTools, says, scriptedModel } from '../../fixtures/model.ts';
 import { person } from '../../fixtures/persons/stage.ts';
 import { outputOf, programRuntime, sender, take } from '../../fixtures/programs.ts';
@@ -185,5 +186,103 @@ describe('a call that a person changes before approving it', () => {
       const differs = JSON.stringify(one) !== JSON.stringify(other);
       if (editsOf(one, other).length > 0) expect(differs).toBe(true);
     }));
+  });
+});
+
+describe('a call of a plan that a person changes before approving it', () => {
+  const owner = person('ada', { via: 'in-process' });
+  const asksChief = createRules([
+    { effect: 'ask', actions: ['tool.call'], when: [{ at: '/to', equals: 'boss' }], approvers: ['role:chief'] },
+  ], { otherwise: 'allow' });
+  const chief = person('cleo', { roles: ['chief'] });
+
+  /** A plan whose agent wants to send a mail, and says what it was told. */
+  async function planOf(options: Partial<CreateRuntimeOptions> = {}) {
+    const sent: unknown[] = [];
+    const send = defineTool({
+      id: 'send_mail',
+      description: 'Sends a mail',
+      approval: 'always',
+      input: v.strictObject({ to: v.string(), text: v.string() }),
+      execute: (input) => {
+        sent.push(input);
+        return { done: true };
+      },
+      undo: { describe: ({ to }) => ({ quote: to }), execute: ({ to }) => void sent.push(`not ${to}`) },
+    });
+    const { model, calls } = scriptedModel(
+      callsTools({ tool: 'send_mail', input: { to: 'bo', text: 'Hi' } }),
+      says('Done'),
+    );
+    const sink = memorySink();
+    const storage = memoryStorage();
+    const runtime = testRuntime({ model, tools: [send], storage, sinks: [sink.sink], ...options });
+    const started = await runtime.start(runRequest({ planner: { allowHumanIntervention: true } }), owner, {});
+    const { items: [item] } = await vi.waitUntil(async () => {
+      const page = await runtime.inbox.list(owner);
+      return page.items.length > 0 && page;
+    });
+    const planId = item!.runId;
+    const decide = async (
+      input: unknown,
+      { who = owner, ...more }: { who?: typeof owner; approved?: boolean } = {},
+    ) => {
+      const { items: [open] } = await runtime.inbox.list(who);
+      const [result] = await runtime.inbox.decide(
+        [{ id: open!.id, seen: open!.seen, approved: true, ...(input !== undefined && { input }), ...more }],
+        who,
+      );
+      return result?.state === 'stored' ? 'ok' : `${result?.error.code} ${String(result?.error.details?.['reason'])}`;
+    };
+    return { runtime, sent, calls, decide, planId, item: item!, sink, ...started };
+  }
+
+  it('is made with the new input, which the model reads as its own call, with a line', async () => {
+    const { runtime, sent, calls, decide, planId, item, sink, runId, ended } = await planOf();
+    expect((await runtime.inbox.get(item.id, owner)).edit).toMatchObject({ input: { to: 'bo', text: 'Hi' } });
+    expect(await decide({ to: 'cy', text: 'Hi' })).toBe('ok');
+    expect(await runtime.planner.outcome(planId, owner)).toMatchObject({ state: 'done' });
+    expect(sent).toEqual([{ to: 'cy', text: 'Hi' }]);
+    const told = JSON.stringify(calls[1]?.prompt);
+    expect(told).toContain('A person changed /to before approving: from \\"bo\\" to \\"cy\\".');
+    expect(told).toContain('"input":{"to":"cy","text":"Hi"}');
+    expect(told).not.toContain('"input":{"to":"bo"');
+    const decided = sink.events.find(({ action }) => action === 'approval.decide');
+    expect(decided?.payloadSummary).toContain(' paths=/to digest=');
+    expect(JSON.stringify(sink.events)).not.toContain('"cy"');
+    await ended;
+    const { digest, calls: done } = await runtime.undo.preview(runId, {}, owner);
+    expect(done).toMatchObject([{ quote: 'cy', can: 'yes' }]);
+    await runtime.undo.run(runId, { digest }, owner);
+    expect(sent.at(-1)).toBe('not cy');
+  });
+
+  it.each<[string, unknown, object]>([
+    ['invalid_argument invalid_data', { to: 1, text: 'Hi' }, {}],
+    ['invalid_argument invalid_data', { to: 'cy', text: 'Hi', bcc: 'x' }, {}],
+    ['invalid_argument input_too_large', { to: 'cy', text: 'x'.repeat(70_000) }, {}],
+    ['invalid_argument edit_denied', { to: 'cy', text: 'Hi' }, { approved: false }],
+  ])('is refused as %s', async (outcome, input, more) => {
+    const { runtime, sent, decide, planId, item } = await planOf();
+    expect([await decide(input, more), sent]).toEqual([outcome, []]);
+    const reply = { askId: item.id, answer: { approved: true, ...more, input } }; // only the inbox takes inputs
+    await expect(runtime.reply(planId, reply, owner)).rejects.toMatchObject({ code: 'invalid_argument' });
+    expect(await decide({ to: 'bo', text: 'Hi' })).toBe('ok'); // it still waits, and the same input is no change
+    await runtime.planner.outcome(planId, owner);
+    expect(sent).toEqual([{ to: 'bo', text: 'Hi' }]);
+  });
+
+  it('asks anew where a rule names others for the new input', async () => {
+    const { runtime, sent, decide, planId, calls } = await planOf({ authorize: asksChief });
+    expect(await decide({ to: 'boss', text: 'Hi' })).toBe('ok');
+    await vi.waitUntil(async () => (await runtime.inbox.list(chief)).items.length > 0);
+    expect(sent).toEqual([]);
+    const { items: [item] } = await runtime.inbox.list(chief);
+    expect(item).toMatchObject({ approvers: ['role:chief'], runId: planId });
+    expect((await runtime.inbox.get(item!.id, chief)).edit?.input).toEqual({ to: 'boss', text: 'Hi' });
+    expect(await decide(undefined, { who: chief })).toBe('ok');
+    await runtime.planner.outcome(planId, owner);
+    expect(sent).toEqual([{ to: 'boss', text: 'Hi' }]);
+    expect(JSON.stringify(calls[1]?.prompt)).toContain('from \\"bo\\" to \\"boss\\"');
   });
 });
