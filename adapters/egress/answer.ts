@@ -26,7 +26,8 @@ export async function guardAnswer(answer: Response, limits: BodyLimits): Promise
     if (answer.body === null) return ended(new Response(null, init), limits);
     const refusal = limits.callerLimits ? undefined : typeRefusal(answer.headers, limits.accept);
     if (refusal && answer.ok && answer.headers.has('content-type')) throw refusal;
-    return new Response(guardBody(answer.body, { ...limits, refusal }), init);
+    const isNamed = answer.headers.has('content-type');
+    return new Response(guardBody(answer.body, { ...limits, refusal, isNamed }), init);
   } catch (error) {
     limits.onEnd();
     await answer.body?.cancel().catch(() => {});
@@ -47,7 +48,7 @@ const media = /^(?:(?:image|audio)\/[\w.+-]+|application\/(?:pdf|octet-stream)|b
 
 /**
  * Returns the error of a body whose type is not read. An empty chunked body has no type, and the status of a refusal counts whatever
- * its body is, so for both the error waits for the first byte that is read.
+ * its body is, so for both the error waits for the first byte that is read. A body without a type that starts as JSON is JSON.
  */
 function typeRefusal(headers: Headers, accept: EgressOptions['accept']): PinnaceError | undefined {
   const type = headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() ?? '';
@@ -56,11 +57,18 @@ function typeRefusal(headers: Headers, accept: EgressOptions['accept']): Pinnace
   return unusable('content_type', accept === 'media' ? 'it is no file' : 'it is neither text nor JSON');
 }
 
+function startsJson(bytes: Uint8Array): boolean {
+  return /^\s*[{[]/.test(new TextDecoder().decode(bytes.subarray(0, 64)));
+}
+
 type Bytes = Uint8Array<ArrayBuffer>;
 
 function guardBody(
   body: ReadableStream<Bytes>,
-  { maxBytes, deadline, onEnd, callerLimits, refusal }: BodyLimits & { readonly refusal: PinnaceError | undefined },
+  { maxBytes, deadline, onEnd, callerLimits, refusal, isNamed }: BodyLimits & {
+    readonly refusal: PinnaceError | undefined;
+    readonly isNamed: boolean;
+  },
 ): ReadableStream<Bytes> {
   const source = body.getReader();
   let bytes = 0;
@@ -76,7 +84,8 @@ function guardBody(
         const { done, value } = await deadline.race(source.read());
         deadline.signal.throwIfAborted(); // an abort ends the source too, and a part must not look like the whole
         if (done) return finish(controller, onEnd);
-        if (refusal && value.byteLength > 0) throw refusal;
+        const isFirst = bytes === 0 && value.byteLength > 0;
+        if (isFirst && refusal && (isNamed || !startsJson(value))) throw refusal;
         bytes += value.byteLength; // counted up: there may be no limit to count down from
         if (bytes > maxBytes) throw tooLarge(maxBytes);
         requirePieces(++pieces, bytes);

@@ -226,6 +226,7 @@ async function openSession(options: ConnectionOptions, signals: readonly AbortSi
     onNotice,
     maxBytes,
     maxMs: maxAnswerMs,
+    discoverMs: Math.min(5_000, connectTimeoutMs / 3),
   });
   const { fetch } = guarded;
   const apps = server.apps === true;

@@ -51,8 +51,7 @@ async function listSome(
     items.push(...next.items);
     if (items.length > maxItems) return { items, beyond: 'items' };
     if (bytesRead() - before > maxBytes) return { items, beyond: 'bytes' };
-    if (next.cursor === undefined) return { items };
-    if (seen.has(next.cursor)) return { items: unlike(items) }; // its pages lead in a circle: this is all there is
+    if (next.cursor === undefined || seen.has(next.cursor)) return { items: unlike(items) }; // in a circle: this is all there is
     seen.add(next.cursor);
     cursor = next.cursor;
   }
@@ -68,7 +67,8 @@ function readPage(
   data: unknown,
   field: ListOptions['field'],
 ): { readonly items: readonly unknown[]; readonly cursor: string | undefined } {
-  const { [field]: items, nextCursor } = isRecord(data) ? data : {};
+  const { [field]: items, nextCursor: given } = isRecord(data) ? data : {};
+  const nextCursor = typeof given === 'number' && given !== 0 ? String(given) : given;
   if (items === null) return { items: [], cursor: undefined }; // a list without items, in Go
   if (!Array.isArray(items)) throw invalidAnswer(field === 'tools' ? 'its list has no tools' : 'its list has no items');
   if (!nextCursor) return { items, cursor: undefined };

@@ -46,6 +46,8 @@ interface McpFetchOptions {
   readonly onNotice: (notice: Message) => void;
   readonly maxBytes: number;
   readonly maxMs: number;
+  /** How long a server may say nothing to the method of newer revisions before it is taken for an older one. */
+  readonly discoverMs: number;
 }
 
 export interface McpFetch {
@@ -111,6 +113,12 @@ interface Context extends McpFetchOptions {
 async function post(init: RequestInit, context: Context): Promise<Response> {
   const { exchanges } = context;
   const exchange = exchanges.start(typeof init.body === 'string' ? init.body : '{}');
+  let isLate = false;
+  const giveUp = (): void => {
+    isLate = true;
+    exchange.abort.abort(invalidAnswer('it does not answer'));
+  };
+  const patience = exchange.method === discover ? setTimeout(giveUp, context.discoverMs) : undefined;
   try {
     const answer = await sendPost(init, exchange, context);
     if (exchange.id === undefined) return await taken(answer);
@@ -118,10 +126,12 @@ async function post(init: RequestInit, context: Context): Promise<Response> {
     return await readAnswer(answer, exchange, context);
   } catch (error) {
     exchanges.end(exchange);
-    if (exchange.method === discover && await saysNothingOfOlder(error, context)) {
+    if (exchange.method === discover && (isLate || await saysNothingOfOlder(error, context))) {
       return new Response(null, { status: 400 });
     }
     throw error;
+  } finally {
+    clearTimeout(patience);
   }
 }
 

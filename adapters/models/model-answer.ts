@@ -3,6 +3,7 @@
 import { createParser, type EventSourceParser } from 'eventsource-parser';
 import { PinnaceError } from '../../src/base/errors.ts';
 import { asRecord, isRecord } from '../../src/base/is-record.ts';
+import { LeadingThoughts, ReasoningDetails } from './answer-thoughts.ts';
 
 const longestDocument = 16 * 1_048_576;
 
@@ -23,7 +24,7 @@ export async function readAnswer(response: Response): Promise<Response> {
     }
     const first = start.trimStart().charAt(0);
     if (first === '<') throw noAnswer(response);
-    if (first === '{' || first === '[') return readDocument(await readAll(reader, start), response);
+    if (first === '{' || first === '[') start = toStream(await readAll(reader, start), response);
     const events = new EventReader(reader, start);
     const opening = await events.read();
     const failed = opening?.startsWith('{"error":') ? asRecord(JSON.parse(opening.split('\n', 1)[0] ?? '')) : undefined;
@@ -57,15 +58,15 @@ async function readAll(reader: TextReader, start: string): Promise<string> {
 }
 
 /** A document where a stream was requested: an error, a whole completion, or chunks without the marks of events, one a line. */
-function readDocument(text: string, response: Response): Response {
-  const documents = parsedAll(text);
-  const events = documents?.flatMap(toEvents);
-  if (!events?.length) throw noAnswer(response);
-  const [failed] = events.flatMap(({ error }) => isRecord(error) ? [error] : []);
-  if (failed) return failedResponse(failed, response);
-  if (!events.some(({ choices }) => Array.isArray(choices) && choices.length > 0)) throw noAnswer(response);
-  const body = [...events.map((event) => JSON.stringify(event)), '[DONE]'].map((data) => `data: ${data}\n\n`).join('');
-  return new Response(body, { headers: eventStream(response) });
+function toStream(text: string, response: Response): string {
+  const events = parsedAll(text)?.flatMap(toEvents);
+  const failed = events?.find(({ error }) => isRecord(error));
+  const hasAnswer = events?.some(({ choices }) => Array.isArray(choices) && choices.length > 0);
+  if (!events || !(failed || hasAnswer)) throw noAnswer(response);
+  return [...failed ? [failed] : events, done].map((event) =>
+    `data: ${event === done ? done : JSON.stringify(event)}\n\n`
+  )
+    .join('');
 }
 
 function parsedAll(text: string): readonly unknown[] | undefined {
@@ -91,7 +92,10 @@ class EventReader {
   #hasAnswer = false;
   #hasCall = false;
   #hasFinish = false;
+  #isDone = false;
   readonly #calls = new CallsOfAnswer();
+  readonly #thoughts = new LeadingThoughts();
+  #details: ReasoningDetails | undefined;
 
   constructor(reader: TextReader, start: string) {
     this.#reader = reader;
@@ -99,25 +103,48 @@ class EventReader {
     this.#parser.feed(start);
   }
 
-  /** An answer that is said to be done has finished, also where the server never said why. */
+  /** An answer that is said to be done has finished, also where the server never said why. What follows is none of it. */
   #take(event: string): void {
+    if (this.#isDone) return;
     if (event === done) {
+      this.#flush();
       if (this.#hasAnswer && !this.#hasFinish) this.#ready.push(finishAs(this.#hasCall ? 'tool_calls' : 'stop'));
-    } else {
-      this.#hasAnswer ||= event.includes('"delta":');
-      if (event.includes('"tool_calls":[{')) {
-        this.#hasCall = true;
-        event = this.#calls.withoutRepeated(event);
-      }
-      this.#hasFinish ||= /"finish_reason":\s*"\w|"error":/.test(event);
+      this.#isDone = true;
+      this.#ready.push(event);
+      return;
     }
-    this.#ready.push(event);
+    this.#hasAnswer ||= event.includes('"delta":');
+    if (event.includes('"tool_calls":[{')) {
+      this.#hasCall = true;
+      event = this.#calls.withoutRepeated(event);
+    }
+    const isEnd = /"finish_reason":\s*"\w|"error":/.test(event);
+    this.#hasFinish ||= isEnd;
+    if (!this.#thoughts.isOver && /"content":\s*"[^"]/.test(event)) event = splitThoughts(event, this.#thoughts);
+    if (isEnd) this.#endThoughts();
+    if (event.includes('"native_finish_reason":') || event.includes('"reasoning_details":[{')) {
+      this.#details ??= new ReasoningDetails(); // OpenRouter's
+    }
+    this.#ready.push(...this.#details && !event.startsWith('{"error":') ? this.#details.take(event) : [event]);
+  }
+
+  /** What waits for more comes no more. */
+  #flush(): void {
+    this.#endThoughts();
+    this.#ready.push(...this.#details?.rest() ?? []);
+  }
+
+  #endThoughts(): void {
+    if (this.#thoughts.isOver) return;
+    const { thoughts, said } = this.#thoughts.split('', { isLast: true });
+    if (thoughts !== '' || said !== '') this.#ready.push(deltaAs({ reasoning_content: thoughts, content: said }));
   }
 
   async read(): Promise<string | undefined> {
     while (this.#ready.length === 0) {
       const { done, value } = await this.#reader.read();
       this.#parser.feed(done ? '\n\n' : value); // an event whose end is missing counts
+      if (done) this.#flush();
       if (done && this.#ready.length === 0) return undefined;
     }
     return this.#ready.splice(0).join('\n');
@@ -173,6 +200,22 @@ class CallsOfAnswer {
 
 const done = '[DONE]';
 
+function deltaAs(delta: JsonObject): string {
+  return JSON.stringify({ choices: [{ index: 0, delta, finish_reason: null }] });
+}
+
+function splitThoughts(event: string, leading: LeadingThoughts): string {
+  const json = parsed(event);
+  if (!json.ok || !isRecord(json.value) || !Array.isArray(json.value['choices'])) return event;
+  const [choice, ...others] = json.value['choices'].map(asRecord);
+  const delta = asRecord(choice?.['delta']);
+  if (typeof delta['content'] !== 'string') return event;
+  const { thoughts, said } = leading.split(delta['content']);
+  if (thoughts === '' && said === delta['content']) return event;
+  const split = { ...delta, content: said, ...(thoughts !== '' && { reasoning_content: thoughts }) };
+  return JSON.stringify({ ...json.value, choices: [{ ...choice, delta: split }, ...others] });
+}
+
 function finishAs(finish: string): string {
   return JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: finish }] });
 }
@@ -180,16 +223,17 @@ function finishAs(finish: string): string {
 /** What nearly all events are: their JSON needs no second look. */
 function isPlain(data: string): boolean {
   return data.startsWith('{') && !data.includes('\n') && data.includes('"choices":[{') && data.includes('"delta":{') &&
-    (!data.includes('"role"') || data.includes('"role":"assistant"')) && !unusual.test(data);
+    (!data.includes('"role"') || data.includes('"role":"assistant"')) &&
+    (!data.includes('"tool_calls":[{') || data.includes('"function":{')) && !unusual.test(data);
 }
 
 /** Fields that some servers write otherwise than OpenAI does. */
 const unusual =
-  /"error"|"(?:arguments|tool_calls|function_call|usage|reasoning(?:_content)?)":\s*\{|"reasoning(?:_content)?":\s*\[|"created":\s*"|"id":\s*\d|"index":\s*"|"finish_reason":\s*"error/;
+  /"error"|"(?:arguments|tool_calls|function_call|usage|reasoning(?:_content)?)":\s*\{|"(?:reasoning(?:_content)?|arguments)":\s*\[|"parameters":|"created":\s*"|"id":\s*\d|"index":\s*"|"finish_reason":\s*"error/;
 
 function normalized(data: string): readonly string[] {
   if (isPlain(data)) return [data];
-  const text = data.trim();
+  const text = data.trim().replace(/^(?:data:\s*)+/, ''); // gateways write it twice
   if (text.toUpperCase() === done) return [done];
   if (!text.startsWith('{') && !text.startsWith('[')) return []; // empty, null, or a word
   const json = parsed(text);
@@ -255,10 +299,12 @@ function textOf(value: unknown): unknown {
     .filter((text) => typeof text === 'string').join('');
 }
 
+/** The name and the input may be fields of the call itself; PHP writes an input without fields as a list. */
 function toCallDelta(call: unknown, at: number): unknown {
-  const { index = at, function: given, id, ...rest } = asRecord(call);
-  const { arguments: input, ...named } = asRecord(given);
-  const text = isRecord(input) ? JSON.stringify(input) : input;
+  const { index = at, id, function: given, name, arguments: own, input: its, ...rest } = asRecord(call);
+  const flat = { ...(typeof name === 'string' && { name }), arguments: own ?? its };
+  const { parameters, arguments: input = parameters, ...named } = asRecord(isRecord(given) ? given : flat);
+  const text = isRecord(input) ? JSON.stringify(input) : Array.isArray(input) ? '{}' : input;
   const place = typeof index === 'string' ? Number(index) : index;
   const identified = id === undefined ? {} : { id: typeof id === 'number' ? String(id) : id };
   return {

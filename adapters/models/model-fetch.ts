@@ -1,6 +1,7 @@
 /** Requests to a model endpoint as they must be, and its answers as the AI SDK reads them. */
 
 import { asRecord, isRecord } from '../../src/base/is-record.ts';
+import { withReasoningDetails } from './answer-thoughts.ts';
 import { readAnswer } from './model-answer.ts';
 
 export interface ModelFetchOptions {
@@ -26,8 +27,9 @@ export function modelFetch(options: ModelFetchOptions = {}): typeof fetch {
     const headers = new Headers(init?.headers);
     if (userAgent === null) headers.delete('user-agent');
     else headers.set('user-agent', userAgent);
+    const sent = typeof init?.body === 'string' ? withReasoningDetails(init.body) : init?.body;
     for (let tries = 0;; tries++) {
-      const body = withoutRefused(init?.body, refused);
+      const body = withoutRefused(sent, refused);
       const response = await inner(input, { ...init, headers, ...(body !== undefined && { body }) });
       if (response.ok) return isStreamed(init?.body) ? await readAnswer(response) : response;
       if (response.status !== 400 && response.status !== 422) return response;

@@ -2,6 +2,7 @@
 
 import { asRecord } from '../base/is-record.ts';
 import { compileJsonSchema } from '../tools/json-schema/json-schema.ts';
+import { mixesScripts } from './hidden-text.ts';
 import { below, error, exposedNames, type Remark, warning } from './pinned-tools.ts';
 import { toolFields } from './pins.ts';
 
@@ -33,7 +34,8 @@ const reservedSkeletons = new Set(reservedNames.map(skeletonOf));
 
 export function checkName(name: string, alias: string): readonly Remark[] {
   if (!isToolName(name)) {
-    return [error('name', 'must be 1 to 128 letters, digits, "_", "-", "." or "/"', '/name')];
+    const why = 'must be 1 to 128 characters that a reader can see and tell apart, without space around them';
+    return [error('name', why, '/name')];
   }
   const exposed = exposedNames(alias, [name]).get(name);
   const isOther = exposed !== undefined && exposed !== `${alias}__${name}`;
@@ -46,7 +48,8 @@ export function checkName(name: string, alias: string): readonly Remark[] {
 }
 
 export function isToolName(name: string): boolean {
-  return /^[A-Za-z0-9_./-]{1,128}$/.test(name);
+  const isSeen = !/[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/u.test(name.replaceAll(' ', '_'));
+  return isSeen && !mixesScripts(name) && name.length >= 1 && name.length <= 128 && name.trim() === name;
 }
 
 /** What is wrong with a definition besides its name, its texts and its schemas. `origin` is the server's. */

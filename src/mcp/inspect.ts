@@ -44,13 +44,14 @@ const longTool = 65_536;
 const maxFindings = 500;
 
 export function inspect(
-  { tools, instructions, serverInfo }: {
+  { tools: listed, instructions, serverInfo }: {
     readonly tools: readonly unknown[];
     readonly instructions: string | undefined;
     readonly serverInfo: unknown;
   },
   context: InspectContext,
 ): Inspection {
+  const tools = listed.filter((definition) => definition !== null); // an empty place in a list
   const own = new Set(tools.map((tool) => String(asRecord(tool)['name'])));
   const looked = tools.map((definition, i) => look(definition, { i, context: { ...context, own } }));
   const wanted = looked.filter(({ label }) => context.leaveOut?.includes(label) !== true);

@@ -403,6 +403,7 @@ function cutContent(
 
 function shapeBlock(block: Readonly<Record<string, unknown>>, { media, redact }: ResultOptions): McpContent {
   const { type, text, data, uri, name } = block;
+  if (type === 'text' && (typeof text === 'number' || typeof text === 'boolean')) return { type, text: String(text) };
   if (type === 'text' && typeof text === 'string') return { type, text };
   if (type === 'image' || type === 'audio') return binary(type, { data, mimeType: block['mimeType'] }, media);
   if (type === 'resource_link' && typeof uri === 'string') {

@@ -38,15 +38,16 @@ const RawDefinition = v.object({
 
 /**
  * The names of a server's tools for models, by their own: `alias__tool`. A name that providers would not accept is spelled in their
- * letters, `a.b` as `alias__a_b`, and cut to their length; where that is the name of another tool, digits of its own name follow.
+ * letters, `a.b` as `alias__a_b`, and cut to their length. Digits of its own name follow where letters are lost, as those of Chinese
+ * are, and where that is the name of another tool.
  */
 export function exposedNames(alias: string, names: readonly string[]): ReadonlyMap<string, string> {
-  const spelled = names.map((name) => `${alias}__${name.replaceAll(/[^A-Za-z0-9_-]/g, '_')}`);
+  const spelled = names.map((name) => `${alias}__${spelledOf(name)}`);
   const count = Map.groupBy(spelled, (exposed) => exposed);
   const taken = new Set<string>();
   const exposed = names.flatMap((name, i) => {
     const plain = spelled[i]!; // one for each name
-    const isPlain = plain === `${alias}__${name}` || count.get(plain)?.length === 1;
+    const isPlain = plain === `${alias}__${name}` || (!/[^\p{ASCII}]/u.test(name) && count.get(plain)?.length === 1);
     const digits = isPlain && plain.length <= maxName ? '' : `_${digitsOf(name)}`;
     const full = `${plain.slice(0, maxName - digits.length)}${digits}`;
     if (taken.has(full) || !v.is(ToolName, full)) return [];
@@ -57,6 +58,12 @@ export function exposedNames(alias: string, names: readonly string[]): ReadonlyM
 }
 
 const maxName = 64;
+
+/** In letters of ASCII: `Météo du jour` as `Meteo_du_jour`. */
+function spelledOf(name: string): string {
+  const plain = name.normalize('NFKD').replaceAll(/\p{M}/gu, '');
+  return plain.replaceAll(/[^A-Za-z0-9_./-]+/g, '_').replaceAll(/[./]/g, '_');
+}
 
 /** 8 hexadecimal digits that follow from a name (FNV-1a). */
 function digitsOf(name: string): string {
@@ -218,6 +225,10 @@ function readSchema(
       remarks.push(
         warning('null_field', `is no ${key === 'required' ? 'list' : 'object'}, and counts as absent`, place),
       );
+    } else if (key === 'type' && typeof value === 'string' && !jsonTypes.has(value)) {
+      const type = typesElsewhere.get(value.toLowerCase());
+      if (type !== undefined) remarks.push(warning('schema_type', `is read as ${JSON.stringify(type)}`, place));
+      if (type !== 'any') read[key] = type ?? value;
     } else if (keywordsWithData.has(key)) read[key] = value;
     else if (key === 'pattern') {
       if (typeof value !== 'string' || isCheckable(value, place, remarks)) read[key] = value;
@@ -229,7 +240,26 @@ function readSchema(
       );
     } else read[key] = readPart(value, place, remarks);
   }
-  return withoutUncheckable(read, path, remarks);
+  return withoutUncheckable(read['nullable'] === true ? orNull(read) : read, path, remarks);
+}
+
+const jsonTypes: ReadonlySet<string> = new Set('string number integer boolean object array null'.split(' '));
+/** What servers write instead: the names of Python, Go and Gemini. */
+const typesElsewhere: ReadonlyMap<string, string> = new Map([
+  ...[...jsonTypes].map((type) => [type, type] as const),
+  ...Object.entries({ int: 'integer', int32: 'integer', int64: 'integer', long: 'integer', float: 'number' }),
+  ...Object.entries({ double: 'number', decimal: 'number', bool: 'boolean', str: 'string' }),
+  ...Object.entries({ dict: 'object', map: 'object', list: 'array', none: 'null', any: 'any', unknown: 'any' }),
+]);
+
+/** A schema of OpenAPI that takes null as well. */
+function orNull({ nullable: _, ...schema }: Record<string, unknown>): Record<string, unknown> {
+  const { type, enum: values } = schema;
+  return {
+    ...schema,
+    ...(typeof type === 'string' && { type: [type, 'null'] }),
+    ...(Array.isArray(values) && !values.includes(null) && { enum: [...values, null] }),
+  };
 }
 
 /** PHP writes an empty object as a list, and the reverse; `required` was a flag of each property before it was a list. */

@@ -36,6 +36,7 @@ import { originOf, withOrigin } from './message-parts.ts';
 import { createCacheMarks } from './cache-marks.ts';
 import { modelKey } from './prompt-chain.ts';
 import { openCall } from './model-call.ts';
+import { emptyAnswer } from './model-error.ts';
 import type { LoopTerms, ResumedRun, RunContext } from './run-context.ts';
 import type { Usage } from './model-budget.ts';
 import type { Agent } from '../base/schema.ts';
@@ -104,14 +105,17 @@ export class ModelLoop implements Loop {
       }
       const fitting = contextWindow.fit(prompt);
       if (fitting) yield* fitting;
-      const { answer, spent } = yield* this.#takeAnswer({ prompt, shownIds, callIds, step });
+      const needsAnswer = !hasSaid(prompt);
+      const { answer, spent } = yield* this.#takeAnswer({ prompt, shownIds, callIds, step, needsAnswer });
       prompt.push(answer.message);
       usage.steps += 1;
       contextWindow.learn(answer.usage.inputTokens.total);
       const settled = mayExecute(answer.finishReason) ? yield* this.#settleCalls(answer.calls) : unsettled;
       if (settled.results.length > 0) prompt.push({ role: 'tool', content: [...settled.results] });
       yield [{ type: 'finish-step' }];
-      const how = spent ? stopped(answer.finishReason, spent) : this.#endOf(answer, settled);
+      const how = spent
+        ? stopped(answer.finishReason, spent)
+        : this.#endOf(answer, { ...settled, isSilent: needsAnswer && isEmpty(answer) });
       const end = yield* this.#readOutput(how, { answer, prompt });
       if (end) return end;
     }
@@ -126,7 +130,7 @@ export class ModelLoop implements Loop {
   }
 
   async *#takeAnswer(
-    { prompt, shownIds, callIds, step }: StepPlace,
+    { prompt, shownIds, callIds, step, needsAnswer }: StepPlace,
   ): AsyncGenerator<readonly UIMessageChunk[], TakenAnswer> {
     const { budget, spans, limits, files, resolution: { stepTools, continues } } = this.#run;
     const { agent, models, contextWindow, chain, output, onPrompt, onBreak, onRetry } = this.#terms;
@@ -155,6 +159,7 @@ export class ModelLoop implements Loop {
       onBreak,
       mark: this.#mark,
       clock: spans.clock,
+      needsAnswer,
       report: reportAt(this.#run.report, { step }),
       onRetry,
     });
@@ -294,7 +299,10 @@ export class ModelLoop implements Loop {
   }
 
   /** The end of the run after a step; `undefined` where another step follows. */
-  #endOf(answer: Answer<Tool>, { results, waiting }: Settled): RunEnd | undefined {
+  #endOf(
+    answer: Answer<Tool>,
+    { results, waiting, isSilent }: Settled & { readonly isSilent: boolean },
+  ): RunEnd | undefined {
     const { limits, usage, steering, budget: { left } } = this.#run;
     const { isEnough, output } = this.#terms;
     const { finishReason, calls, isDeferred } = answer;
@@ -312,8 +320,9 @@ export class ModelLoop implements Loop {
     if (isStopped) return { type: 'completed', finishReason };
     if (hasMore && output === undefined) return stopped(finishReason, stepLimit(limits));
     const isDropped = calls.length > 0 && !mayExecute(finishReason);
-    const isSilent = (finishReason === 'length' || finishReason === 'content-filter') && answer.text === '';
-    if (output === undefined && (isDropped || isSilent)) return stopped(finishReason, incomplete(answer));
+    const isCut = !mayExecute(finishReason) && answer.text === '';
+    if (output === undefined && (isDropped || isCut)) return stopped(finishReason, incomplete(answer));
+    if (output === undefined && isSilent) return failed(emptyAnswer());
     if (hasMore && finishReason === 'tool-calls') return stopped(finishReason, stepLimit(limits)); // what was said is no answer
     return { type: 'completed', finishReason }; // also where the calls that it announces never arrived
   }
@@ -359,12 +368,27 @@ interface StepPlace {
   readonly shownIds: Set<string>;
   readonly callIds: CallIds;
   readonly step: number;
+  /** Whether an answer without a word is none. */
+  readonly needsAnswer: boolean;
 }
 
 interface TakenAnswer {
   readonly answer: Answer<Tool>;
   /** Where the budget has cut it short. */
   readonly spent: PinnaceError | undefined;
+}
+
+/** Whether the model has spoken since a person did: then it may end without a word, when its tools have done the rest. */
+function hasSaid(prompt: readonly LanguageModelV4Message[]): boolean {
+  const asked = prompt.findLastIndex(({ role }) => role === 'user');
+  return prompt.slice(asked + 1).some(({ role, content }) =>
+    role === 'assistant' && content.some((part) => part.type === 'text' && part.text.trim() !== '')
+  );
+}
+
+function isEmpty({ message: { content }, text }: Answer<unknown>): boolean {
+  return text.trim() === '' &&
+    [content].flat().every((part) => typeof part === 'string' || part.type === 'text' || part.type === 'reasoning');
 }
 
 /** Emits only an error event for a call that never started. The name that the model gave may be anything. */

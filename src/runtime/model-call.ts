@@ -12,7 +12,7 @@ import { raceAbort } from '../base/until-aborted.ts';
 import type { Agent } from '../base/schema.ts';
 import type { Report } from '../events/report.ts';
 import type { Limits } from './limits.ts';
-import type { Answer } from './step-content.ts';
+import { type Answer, endOf, mayExecute } from './step-content.ts';
 import { leaveProvider } from './model-prompt.ts';
 import { wrapCalls } from './wrapped-calls.ts';
 import { requireProviderTools } from '../tools/availability.ts';
@@ -22,6 +22,7 @@ import type { ModelChain } from './model-chain.ts';
 import type { ModelClock } from './run-clock.ts';
 import {
   cut,
+  emptyAnswer,
   type ModelRetry,
   modelRetry,
   ReportedError,
@@ -56,6 +57,8 @@ export interface ModelCallOptions {
   readonly mark?: ReturnType<typeof createCacheMarks> | undefined;
   /** Observes each try; its signal ends the call. */
   readonly clock: ModelClock;
+  /** Whether an end without a word is a failure that may be retried. */
+  readonly needsAnswer?: boolean;
   /** Receives the cause of each failed try, and of an answer that breaks off. */
   readonly report: Report;
   /** Is called before the delay of each retry, and before a fallback is called. */
@@ -127,7 +130,7 @@ async function tryCall(options: ModelCallOptions): Promise<Omit<OpenedCall, 'fal
   const count = (usage: LanguageModelV4Usage | undefined, message?: LanguageModelV4Message): void =>
     budget.add({ prompt: request.prompt, tools, usage, message, prices }, hold);
   try {
-    const firstOutputMs = await readOpening(reader, held) ? performance.now() - startedAt : undefined;
+    const firstOutputMs = await readOpening(reader, held, options) ? performance.now() - startedAt : undefined;
     return {
       ...withHeld(reader, held),
       end({ finishReason, usage, message }) {
@@ -170,12 +173,15 @@ async function openMarked(
 async function readOpening(
   reader: PartReader<LanguageModelV4StreamPart>,
   held: LanguageModelV4StreamPart[],
+  { needsAnswer = false }: Pick<ModelCallOptions, 'needsAnswer'>,
 ): Promise<boolean> {
   for (;;) {
     const parts = await reader.read();
     held.push(...parts ?? []);
     const opening = parts ? openingOf(parts) : 'interrupted';
-    if (opening === 'output' || opening === 'end') return opening === 'output';
+    const isEmpty = opening === 'empty' && needsAnswer && !held.some(({ type }) => type === 'tool-input-start');
+    if (isEmpty) throw emptyAnswer();
+    if (opening === 'output' || opening === 'end' || opening === 'empty') return opening === 'output';
     if (opening === 'interrupted') throw cut();
     if (opening === 'error') throw new ReportedError(reportedIn(held));
   }
@@ -228,14 +234,15 @@ async function openStream(
 /** The start of an answer: output, its end, or a failure that may be retried. */
 function openingOf(
   parts: readonly LanguageModelV4StreamPart[],
-): 'output' | 'end' | 'error' | 'interrupted' | undefined {
+): 'output' | 'end' | 'empty' | 'error' | 'interrupted' | undefined {
   for (const part of parts) {
     if (isOutput(part)) return 'output';
     if (part.type === 'error') return 'error';
     if (part.type !== 'finish') continue;
-    const { unified, raw } = part.finishReason;
+    const unified = endOf(part.finishReason);
     if (unified === 'error') return 'error';
-    return unified === 'interrupted' || (unified === 'other' && raw === undefined) ? 'interrupted' : 'end';
+    if (unified === 'interrupted' || (unified === 'other' && part.finishReason.raw === undefined)) return 'interrupted';
+    return mayExecute(unified) ? 'empty' : 'end';
   }
   return undefined;
 }

@@ -101,7 +101,8 @@ function toCallError(facts: Cause, cause: unknown): PinnaceError {
   }
   const said = String(facts.responseBody ?? (cause as { message?: unknown } | null)?.message).slice(0, 65_536);
   if (status === 401 || status === 403 || (status === 400 && badKey.test(said))) {
-    return new PinnaceError('unavailable', `The model endpoint refused the key (status ${status})`, {
+    const what = status === 403 ? 'access: the key may lack a right, or its region is not served' : 'the key';
+    return new PinnaceError('unavailable', `The model endpoint refused ${what} (status ${status})`, {
       cause,
       retryable: false,
       details: { reason: 'provider_auth', status },
@@ -125,7 +126,9 @@ function toCallError(facts: Cause, cause: unknown): PinnaceError {
   }
   if (status < 400) return cut(cause);
   const parameter = parameterIn(facts);
-  const why = parameter !== undefined
+  const why = noTools.test(said)
+    ? ': it takes no tools; choose a model that calls tools, or start its server with them enabled'
+    : parameter !== undefined
     ? ` because of ${
       JSON.stringify(parameter)
     }: remove it from "modelSettings", or list it in the provider's "unsupportedParameters"`
@@ -144,6 +147,10 @@ const passing: ReadonlySet<number> = new Set([408, 409, 425, 498, 499]);
 /** How servers refuse a key with the status 400. */
 const badKey =
   /API_KEY_INVALID|api.?key (?:is )?(?:not valid|invalid|incorrect|expired)|(?:invalid|incorrect) api.?key/i;
+
+/** How servers say that a model calls no tools. */
+const noTools =
+  /not support (?:tools?|tool.?(?:use|calling)|functions?|function.?calling)\b|support tool use|enable-auto-tool-choice|tools? (?:is|are) not supported/i;
 
 /** How servers say that a prompt does not fit, with the status 400, 413, 422 or 500. */
 const tooLong = new RegExp(
@@ -253,6 +260,15 @@ export function cut(cause?: unknown): PinnaceError {
   return unavailable('provider_stream_cut', 'The model endpoint ended its answer in the middle', cause);
 }
 
+/** The error of an answer that ended as it should, without a word or a call. */
+export function emptyAnswer(): PinnaceError {
+  return unavailable(
+    'provider_empty_answer',
+    'The model ended its answer without saying anything: ask again, in other words, or choose another model',
+    undefined,
+  );
+}
+
 /** The error of an answer whose finish says that there was one. */
 export function reportedError(): PinnaceError {
   return unavailable('provider_unavailable', 'The model endpoint reported an error', undefined);
@@ -315,7 +331,9 @@ interface Failure extends Cause {
 
 function mayRetry(thrown: unknown): boolean {
   if (thrown instanceof ReportedError) return toStreamError(thrown.cause).retryable;
-  if (thrown instanceof PinnaceError) return thrown.details?.['reason'] === cut().details?.['reason'];
+  if (thrown instanceof PinnaceError) {
+    return ['provider_stream_cut', 'provider_empty_answer'].some((reason) => thrown.details?.['reason'] === reason);
+  }
   const { name, isRetryable } = failureOf(thrown);
   if (name === 'AI_APICallError') return isRetryable === true && toModelError(thrown).retryable;
   return isNetworkError(thrown) && toModelError(thrown).retryable;

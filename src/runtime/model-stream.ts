@@ -216,8 +216,34 @@ function parseInput(text: string): { readonly ok: true; readonly value: unknown 
     const value: unknown = isPlain ? JSON.parse(text) : wellFormed(JSON.parse(text, refuseReservedKey));
     return typeof value === 'string' && /^\s*\{/.test(value) ? parseInput(value) : { ok: true, value }; // encoded twice
   } catch {
-    return { ok: false };
+    const repaired = repairedJson(text);
+    return repaired === undefined || repaired === text ? { ok: false } : parseInput(repaired);
   }
+}
+
+/**
+ * JSON as models write it where nothing holds them to it: in a fence, with line breaks in its texts, a comma after its last item, or
+ * closing marks after its end. `undefined` for what may mean something else.
+ */
+function repairedJson(given: string): string | undefined {
+  const text = /^\s*```(?:json)?\s*([^]*?)(?:```\s*)?$/i.exec(given)?.[1] ?? given.trimStart();
+  if (!text.startsWith('{')) return undefined;
+  let [json, comma, isText, depth] = ['', '', false, 0];
+  for (let at = 0; at < text.length; at++) {
+    const char = text.charAt(at);
+    if (isText) {
+      json += char === '\\' ? char + text.charAt(++at) : char < ' ' ? JSON.stringify(char).slice(1, -1) : char;
+      isText = char !== '"';
+    } else if (char === ',' || (comma !== '' && /\s/.test(char))) comma += char;
+    else {
+      json += char === '}' || char === ']' ? char : comma + char;
+      comma = '';
+      isText = char === '"';
+      depth += char === '{' || char === '[' ? 1 : char === '}' || char === ']' ? -1 : 0;
+      if (depth === 0) return /[{"\w]/.test(text.slice(at + 1).replace(/<[^<>{}]*>/g, '')) ? undefined : json;
+    }
+  }
+  return undefined;
 }
 
 /** Gateways begin an input with `{}`, or send it in pieces and then as a whole. */

@@ -395,7 +395,7 @@ const namedEnds: readonly (readonly [RegExp, Unified])[] = [
   ],
 ];
 
-function endOf({ unified, raw }: LanguageModelV4FinishReason): Unified {
+export function endOf({ unified, raw }: LanguageModelV4FinishReason): Unified {
   if (unified !== 'other' || raw === undefined) return unified;
   const name = raw.toLowerCase().replaceAll(/[\s.-]+/g, '_');
   return namedEnds.find(([pattern]) => pattern.test(name))?.[1] ?? unified;

@@ -67,6 +67,14 @@ describe('guardedFetch', () => {
     },
   );
 
+  it('reads a body without a type that starts as JSON, and no other', async () => {
+    const bodies = [' {"a":1}', '<p>', 'x'].map((body) => () => new Response(new TextEncoder().encode(body)));
+    const { egress } = scriptedEgress(bodies);
+    const read = async () => await (await egress.fetch(get(home), terms())).text();
+    expect(await read()).toBe(' {"a":1}');
+    for (const _ of [1, 2]) expect(await reasonOf(read())).toBe('unavailable: content_type');
+  });
+
   it.each(['application/json', 'application/problem+json; charset=utf-8', 'text/event-stream', 'application/xml'])(
     'gives a body of type %s',
     async (type) => {

@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { mcpConnector } from '../../../adapters/mcp/client.ts';
 import { Secret } from '../../../src/base/secret.ts';
 import { echoing, list, secret, server } from '../../contracts/mcp/check.ts';
 import { type Answer, createPeer, echo, event, events, failure, listFields, result } from '../../contracts/mcp/peer.ts';
@@ -282,6 +283,16 @@ describe('mcpConnector', () => {
     });
     expect(connection.protocolVersion).toBe('2025-11-25');
     expect(peer.received.map(({ method }) => method).slice(0, 2)).toEqual(['server/discover', 'initialize']);
+    await connection.close();
+  });
+});
+
+describe('mcpConnector, where a server leaves an unknown method unanswered', () => {
+  it('asks it in the old way before the time is up', async () => {
+    const peer = createPeer('legacy', { 'server/discover': () => new Promise<Response>(() => undefined) });
+    const connector = mcpConnector({ egress: egressTo(peer.handle), connectTimeoutMs: 300 });
+    const connection = await connector.connect(server, { secret: undefined, signal });
+    expect(connection.protocolVersion).toBe('2025-11-25');
     await connection.close();
   });
 });

@@ -140,13 +140,21 @@ describe('an answer of a chat completion server', () => {
     ['thoughts in parts', [chunk({ reasoning_content: [{ type: 'text', text: 'hm' }] }), ...plain]],
     ['thoughts in an object', [chunk({ reasoning: { text: 'hm' } }), ...plain]],
     ['an end without a reason', plain.slice(0, 2)],
+    ['thoughts between marks', [chunk({ content: '<think>Hm</think>\n\nhello' }), chunk({}, {}, 'stop')]],
+    ['thoughts between marks in pieces', [
+      ...['\n<thi', 'nk>', 'Hm', '</th', 'ink>hel', 'lo'].map((content) => chunk({ content })),
+      chunk({}, {}, 'stop'),
+    ]],
+    ['its marks twice', ['data: ' + JSON.stringify(plain[0]), ...plain.slice(1)]],
+    ['more behind its end', [...plain, '[DONE]', chunk({ content: '!' })]],
     ['an end with an empty reason', [...plain.slice(0, 2), chunk({}, {}, '')]],
     ['a delta that is null at the end', [...plain.slice(0, 2), { choices: [{ delta: null, finish_reason: 'stop' }] }]],
   ])('may have %s', async (_, all) => {
+    const texts = all.map((one) => typeof one === 'string' ? one : JSON.stringify(one));
     for (
       const body of [
         events(...all, '[DONE]'),
-        `${all.map((one) => `data: ${JSON.stringify(one)}\n`).join('')}data: [done]\n`,
+        `${texts.map((one) => `data: ${one}\n`).join('')}data: [done]\n`,
       ]
     ) {
       const seen = await call(() => sent(body));
@@ -185,6 +193,11 @@ describe('an answer of a chat completion server', () => {
     ], 2],
     ['no ids', [piece({ index: 0, function: look }), piece({ index: 1, id: '', function: look })], 2],
     ['a number as its id', [piece({ index: 0, id: 31, function: look })], 1],
+    ['its name and input without a field around them', [piece({ index: 0, id: 'a', ...look })], 1],
+    ['its input under another name', [
+      piece({ index: 0, id: 'a', function: { name: 'look', parameters: { at: 7 } } }),
+      piece({ index: 1, id: 'b', name: 'look', input: { at: 7 } }),
+    ], 2],
     ['the whole call again behind its pieces', [
       piece({ index: 0, id: 'a', function: { ...look, arguments: '{"at"' } }),
       piece({ index: 0, function: { arguments: ':7}' } }),
@@ -196,6 +209,58 @@ describe('an answer of a chat completion server', () => {
       Array.from({ length: count }, () => expect.objectContaining({ toolName: 'look', input: look.arguments })),
     );
     expect(seen.parts.at(-1)).toMatchObject({ finishReason: { unified: 'tool-calls' } });
+  });
+
+  it('may have a list instead of an empty input', async () => {
+    const seen = await call(
+      () => sent(events(...called(piece({ index: 0, id: 'a', function: { name: 'look', arguments: [] } })), '[DONE]')),
+      { request: { tools } },
+    );
+    expect(seen.parts.find(({ type }) => type === 'tool-call')).toMatchObject({ input: '{}' });
+  });
+
+  const signed = { reasoning_details: [{ type: 'reasoning.encrypted', data: 'SIG', id: 'a', index: 0 }] };
+  const routed = (delta: object, finish: string | null = null) => ({
+    choices: [{ index: 0, delta, finish_reason: finish, native_finish_reason: finish }],
+  });
+  const opened = { tool_calls: [{ index: 0, id: 'a', function: look }] };
+  const texts = [{ text: 'I ', index: 0 }, { text: 'see', index: 0 }, { signature: 'S', text: '', index: 0 }]
+    .map((one) => routed({ reasoning_details: [{ type: 'reasoning.text', ...one }] }));
+
+  it.each<[string, unknown[], unknown[]]>([
+    ['before it', [routed(signed), routed(opened)], signed.reasoning_details],
+    ['beside it', [routed({ ...opened, ...signed })], signed.reasoning_details],
+    ['behind it', [routed(opened), routed(signed)], signed.reasoning_details],
+    ['in pieces', [...texts, routed(opened)], [{
+      type: 'reasoning.text',
+      text: 'I see',
+      signature: 'S',
+      index: 0,
+    }]],
+  ])('sends the signed thoughts of a call back that came %s', async (_, chunks, details) => {
+    const body = events(...chunks, routed({}, 'tool_calls'));
+    const { parts } = await call(() => sent(body), { request: { tools } });
+    const made = parts.find((part) => part.type === 'tool-call');
+    const back: LanguageModelV4CallOptions['prompt'] = [
+      ...prompt,
+      {
+        role: 'assistant',
+        content: [{
+          type: 'tool-call',
+          toolCallId: 'a',
+          toolName: 'look',
+          input: {},
+          providerOptions: made!.providerMetadata!,
+        }],
+      },
+    ];
+    const { bodies } = await call(() => sent(events(...plain, '[DONE]')), { request: { prompt: back } });
+    expect((bodies[0] as { messages: unknown[] }).messages[1]).toEqual({
+      role: 'assistant',
+      content: null,
+      reasoning_details: details,
+      tool_calls: [{ id: 'a', type: 'function', function: { name: 'look', arguments: '{}' } }],
+    });
   });
 
   it.each<[string, unknown]>([

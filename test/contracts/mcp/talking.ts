@@ -232,6 +232,16 @@ export const talkingChecks: readonly McpConnectorCheck[] = [
       });
       assertEqual(await list(connection), []);
       await connection.close();
+      const paged = await connect(subject, {
+        'tools/list': (message) =>
+          result(message, {
+            ...listFields,
+            tools: [echo],
+            nextCursor: message.params['cursor'] === '2' ? '' : subject.era === 'legacy' ? 2 : '2',
+          }),
+      });
+      assertEqual(await list(paged.connection), [echo]); // the second page repeats the first
+      await paged.connection.close();
     },
   },
   {

@@ -114,6 +114,40 @@ describe('validateMcpServer', () => {
     expect(mcp.asked.calls.map(({ name }) => name)).toEqual(['team/list']);
   });
 
+  it.each(['查询天气', 'Météo du jour', 'Liste alle Häfen', '🚀'])(
+    'offers and calls a tool that is called %s',
+    async (name) => {
+      const mcp = fakeMcp({ tools: [rawTool({ name }), rawTool({ name: `${name}2` })] });
+      const first = await unvalidated(mcp);
+      const { tools } = await first.validate({ effects: { [name]: 'read' } });
+      const [exposed = ''] = tools.map(({ exposedAs }) => exposedAs ?? '');
+      expect(exposed).toMatch(/^docs__[A-Za-z0-9_-]{1,58}$/);
+      const { validate, run } = await unvalidated(mcp, {
+        scripts: [callsTools({ tool: exposed, input: { query: 'x' } }), says('ok')],
+      });
+      expect(await validate({ approve: true, effects: { [name]: 'read' } })).toMatchObject({ approved: true });
+      await run();
+      expect(mcp.asked.calls.map((call) => call.name)).toEqual([name]);
+    },
+  );
+
+  it('reads the types of other languages, and what may be null in OpenAPI', async () => {
+    const properties = { query: { type: 'STRING', nullable: true }, n: { type: 'int' }, any: { type: 'any' } };
+    const mcp = fakeMcp({ tools: [rawTool({ inputSchema: { type: 'OBJECT', properties } }), null] });
+    const { validate, run } = await unvalidated(mcp, {
+      scripts: [callsTools({ tool: 'docs__search', input: { query: null, n: 1, any: [] } }), says('ok')],
+    });
+    const { findings, approved } = await validate({ approve: true, effects: { search: 'read' } });
+    expect([approved, findings.map(({ rule }) => rule)]).toEqual([true, [
+      'schema_type',
+      'schema_type',
+      'schema_type',
+      'schema_type',
+    ]]);
+    await run();
+    expect(mcp.asked.calls).toMatchObject([{ input: { query: null, n: 1, any: [] } }]);
+  });
+
   it('approves a server with 2,000 tools, and tells a person how many they are', async () => {
     const tools = Array.from({ length: 2000 }, (_, i) => rawTool({ name: `tool_${i}` }));
     const { validate } = await unvalidated(fakeMcp({ tools }));

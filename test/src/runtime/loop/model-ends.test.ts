@@ -63,11 +63,15 @@ describe('a request that the endpoint refuses', () => {
     [413, 'Request too large for model "m": limit 6000 tokens, requested 9000', 'provider_context_length'],
     [500, 'the input length exceeds the context', 'provider_context_length'],
     [400, 'API key not valid', 'provider_auth'],
+    [403, 'Region not supported', 'provider_auth', 'refused access'],
+    [400, 'llama2 does not support tools', 'provider_invalid_request', 'takes no tools'],
+    [404, 'No endpoints found that support tool use', 'provider_invalid_request', 'takes no tools'],
+    [400, '"auto" tool choice requires --enable-auto-tool-choice', 'provider_invalid_request', 'takes no tools'],
     [409, 'The resource is busy', 'provider_unavailable'],
     [400, 'Something else is wrong', 'provider_invalid_request'],
-  ])('says what the refusal means: status %d, %s', async (statusCode, message, reason) => {
+  ])('says what the refusal means: status %d, %s', async (statusCode, message, reason, words = '') => {
     const error = await errorOf({ statusCode, responseBody: JSON.stringify({ error: { message } }) });
-    expect(error['details']).toMatchObject({ reason });
+    expect(error).toMatchObject({ message: expect.stringContaining(words), details: { reason } });
   });
 
   it('names nothing else of the request or of the error', async () => {
@@ -105,7 +109,7 @@ describe('an answer that is not complete', () => {
     ['cancelled', 'failed', 'provider_unavailable'],
     ['network_error', 'failed', 'provider_unavailable'],
     ['UNEXPECTED_TOOL_CALL', 'failed', 'provider_unavailable'],
-    ['eos', 'completed', undefined],
+    ['eos', 'failed', 'provider_empty_answer'],
   ])('ends as what its server means by "%s" when it says nothing', async (raw, state, reason) => {
     const model = scriptedModel(ending(says(''), { unified: 'other', raw }));
     const end = lastData(await run(testRuntime({ ...model, limits: { modelRetries: 0 } })), 'data-run');
@@ -191,6 +195,46 @@ describe('a model that takes too long', () => {
   });
 });
 
+describe('an answer without a word', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  const thinks: Part[] = [
+    { type: 'reasoning-start', id: 'r' },
+    { type: 'reasoning-delta', id: 'r', delta: 'Hm' },
+    { type: 'reasoning-end', id: 'r' },
+  ];
+  const silent = says('');
+  const acting = (words: string) => [...says(words).slice(0, -1), ...callsTools({ tool: 'look', input: {} })];
+
+  it.each<[string, Part[][], string, string | undefined, number]>([
+    ['once', [silent, says('Here')], 'completed', undefined, 2],
+    ['again and again', [silent, silent], 'failed', 'provider_empty_answer', 2],
+    ['after a tool', [acting(''), silent, says('Here')], 'completed', undefined, 3],
+    ['after a tool that it has announced', [acting('I look'), silent], 'completed', undefined, 2],
+    ['but its thoughts', [[...thinks, ...silent], says('Late')], 'failed', 'provider_empty_answer', 1],
+    ['but space', [says('\n'), says('Late')], 'failed', 'provider_empty_answer', 1],
+  ])('is none when the model says nothing %s', async (_, scripts, state, reason, calls) => {
+    const look = defineTool({ id: 'look', description: 'Looks', input: v.object({}), execute: () => 'seen' });
+    const model = scriptedModel(...scripts);
+    let isOver = false;
+    const running = run(testRuntime({ ...model, tools: [look], limits: { modelRetries: 1 } })).finally(
+      () => (isOver = true),
+    );
+    while (!isOver) {
+      await new Promise((resolve) => realTimeout(resolve, 0));
+      await vi.advanceTimersByTimeAsync(1_000);
+    }
+    const end = lastData(await running, 'data-run');
+    expect([end['state'], (end['error'] as PinnaceError | undefined)?.details?.['reason']]).toEqual([state, reason]);
+    expect(model.calls).toHaveLength(calls);
+  });
+});
+
 describe('a run that is stopped while its model connects', () => {
   it('cancels the answer that arrives later', async () => {
     const connecting = Promise.withResolvers<void>();
@@ -237,12 +281,17 @@ describe('a call whose name or input a server wraps', () => {
     ['an input that is encoded twice', 'act', '"{\\"n\\":1}"'],
     ['an input behind an empty one', 'act', '{} {"n":1}'],
     ['an input that is sent again as a whole', 'act', '{"n":1}{"n":1}'],
+    ['an input in a fence', 'act', '```json\n{"n":1}\n```'],
+    ['an input with a comma behind its last item', 'act', '{"n":1, }'],
+    ['an input with line breaks in a text', 'act', '{"n":1,"note":"a\n\tb"}'],
+    ['an input with a mark too many', 'act', '{"n":1}}'],
+    ['an input with control words behind it', 'act', '{"n":1}</tool_call><|im_end|>'],
   ])('is made: %s', async (_, toolName, input) => {
     const inputs: unknown[] = [];
     const act = defineTool({
       id: 'act',
       description: 'Acts',
-      input: v.object({ n: v.number() }),
+      input: v.object({ n: v.number(), note: v.optional(v.string()) }),
       execute: (one) => (inputs.push(one), 'done'),
     });
     const script = callsTools({ tool: toolName, input: {} }).map((part) =>
@@ -250,7 +299,7 @@ describe('a call whose name or input a server wraps', () => {
     );
     const model = scriptedModel(script, says('Done'));
     await run(testRuntime({ ...model, tools: [act] }));
-    expect(inputs).toEqual([{ n: 1 }]);
+    expect(inputs).toMatchObject([{ n: 1 }]);
     expect(JSON.stringify(model.calls[1])).toContain('"toolName":"act"');
   });
 });
