@@ -182,7 +182,7 @@ export class ModelLoop implements Loop {
   }
 
   #contentOf(
-    place: Omit<StepPlace, 'prompt'>,
+    place: Omit<StepPlace, 'prompt' | 'needsAnswer'>,
     { find, offered }: { readonly find: (name: string) => Tool | undefined; readonly offered: readonly Tool[] },
   ): ReturnType<typeof createStepContent<Tool>> {
     const { spans, traceId, resolution: { stepTools } } = this.#run;
