@@ -17,6 +17,7 @@ import { fromBase64, toBase64 } from '../base/base64.ts';
 import { PinnaceError, toPinnaceError } from '../base/errors.ts';
 import { requireDestination } from '../base/origins.ts';
 import type { SecretRef } from '../base/schema.ts';
+import { raceAbort } from '../base/until-aborted.ts';
 import { createTraceId } from '../events/trace-ids.ts';
 import { traceAt } from '../events/span.ts';
 import type { Change } from '../contracts/storage.ts';
@@ -111,7 +112,8 @@ async function post(
   };
   const signal = AbortSignal.timeout(timeoutMs);
   const { origin } = new URL(receiver.url);
-  const response = await egress.fetch(new Request(receiver.url, { method: 'POST', headers, body, signal }), {
+  const request = new Request(receiver.url, { method: 'POST', headers, body, signal });
+  const sending = egress.fetch(request, {
     origins: [origin],
     privateOrigins: egress.privateOrigins ?? [],
     maxBytes: mostBytes,
@@ -120,6 +122,7 @@ async function post(
     redirects: 'refuse',
     limits: 'caller',
   });
+  const response = await raceAbort(sending, signal); // one that never answers must not keep a sweep
   await response.body?.cancel();
   return response.status;
 }
@@ -164,7 +167,10 @@ export async function hookKey(
 ): Promise<CryptoKey> {
   const signal = AbortSignal.timeout(timeoutMs);
   const secret = secrets &&
-    requireDestination(await secrets.resolve(ref, { scope: { tenant, agentId: '' }, signal }), undefined);
+    requireDestination(
+      await raceAbort(secrets.resolve(ref, { scope: { tenant, agentId: '' }, signal }), signal),
+      undefined,
+    );
   const bytes = fromBase64(secret?.reveal().replace(/^whsec_/, '') ?? '');
   if (!bytes || bytes.length < 16) {
     throw new PinnaceError(
