@@ -37,11 +37,13 @@ type Labelled = Pick<ToolDefinition, 'id' | 'type' | 'annotations' | 'reads' | '
 export class RunFacts {
   #read: Label;
   readonly #calls: Map<string, number>;
+  /** The tools that were called, in their order, and how often each was called before them. */
+  readonly #called: string[] = [];
+  readonly #callsBefore: ReadonlyMap<string, number>;
   readonly #asked: Map<string, Label>;
   /** What the caller has said last: values in it are the caller's. */
   readonly #said: string;
-  #words: string | undefined;
-  #before: Readonly<Record<string, number>> | undefined;
+  #words: SaidWords | undefined;
   readonly #onGrown: (facts: RunFacts) => void;
   #isRecorded = false;
 
@@ -58,6 +60,7 @@ export class RunFacts {
   ) {
     this.#read = read;
     this.#calls = new Map(calls);
+    this.#callsBefore = new Map(this.#calls);
     this.#asked = new Map(asked);
     this.#said = said;
     this.#onGrown = onGrown;
@@ -74,8 +77,8 @@ export class RunFacts {
   }
 
   /** What the caller has said last, in the form that values are looked for in. */
-  get words(): string {
-    return this.#words ??= wordsOf(this.#said);
+  get words(): SaidWords {
+    return this.#words ??= new SaidWords(this.#said);
   }
 
   /** Adds what the model receives. */
@@ -115,14 +118,21 @@ export class RunFacts {
     return this.#asked.get(toolCallId) ?? unlabelled;
   }
 
-  /** How often each tool was called until now; the same object until the next call. */
-  callsBefore(): Readonly<Record<string, number>> {
-    return this.#before ??= Object.freeze(Object.fromEntries(this.#calls));
+  /** How many calls this run has made. */
+  get callCount(): number {
+    return this.#called.length;
+  }
+
+  /** How often each tool was called, when the run had made so many calls. */
+  callsUntil(callCount: number): Readonly<Record<string, number>> {
+    const calls = Object.fromEntries(this.#callsBefore);
+    for (const id of this.#called.slice(0, callCount)) calls[id] = (calls[id] ?? 0) + 1;
+    return calls;
   }
 
   /** Counts a call. */
   count(toolId: string): void {
-    this.#before = undefined;
+    this.#called.push(toolId);
     this.#calls.set(toolId, (this.#calls.get(toolId) ?? 0) + 1);
   }
 }
@@ -216,26 +226,66 @@ export function inputLabel({ facts, read }: Pick<FactsOfCall, 'facts' | 'read'>)
   return facts ? labelAt(facts, '') : read;
 }
 
-/** Returns the facts of a call for the permission hook. What has to look at each value is made when it is read. */
-export function contextFacts(call: FactsOfCall): CallContextFacts {
-  const { definition, input, run, read } = call;
+/** Whether the rules of a guarded program's level can say something of the call: both are about a value of others, and what it does. */
+export function isForGuard(call: FactsOfCall): boolean {
+  return call.facts?.args.size !== 0 && (mayAct(call.definition) || doesLeak(call));
+}
+
+/** What a call is judged by. What has to look at each value is made when it is read, once. */
+export class JudgedCall {
+  readonly call: FactsOfCall;
+  readonly leaks: boolean;
+  readonly #countBefore: number;
+  #calls: CallContextFacts['calls'] | undefined;
+  #args: CallContextFacts['args'] | undefined;
+  #destinations: readonly string[] | undefined;
+  #leaves: readonly Leaf[] | undefined;
+
+  constructor(call: FactsOfCall) {
+    this.call = call;
+    this.leaks = doesLeak(call);
+    this.#countBefore = call.run.callCount;
+  }
+
+  /** Whether the rules of a guarded program's level can say something of it: both are about a value of others, and what it does. */
+  get isForGuard(): boolean {
+    const { facts, definition } = this.call;
+    return facts?.args.size !== 0 && (this.leaks || mayAct(definition));
+  }
+
+  get calls(): CallContextFacts['calls'] {
+    return this.#calls ??= Object.freeze(this.call.run.callsUntil(this.#countBefore));
+  }
+
+  get args(): CallContextFacts['args'] {
+    return this.#args ??= Object.freeze(argsOf(this.call, this.#allLeaves));
+  }
+
+  get destinations(): readonly string[] {
+    return this.#destinations ??= Object.freeze(destinationsOf(this.call.definition, this.#allLeaves));
+  }
+
+  readonly #allLeaves = (): readonly Leaf[] => this.#leaves ??= leavesOf(this.call.input);
+}
+
+/** Returns the facts of a call for the permission hook. */
+export function contextFacts(judged: JudgedCall): CallContextFacts {
+  const { call: { definition, facts, run, read }, leaks } = judged;
   run.record(); // a decision depends on them
-  let walked: readonly Leaf[] | undefined;
-  let args: CallContextFacts['args'] | undefined;
-  let destinations: readonly string[] | undefined;
-  const leaves = (): readonly Leaf[] => walked ??= leavesOf(input);
   return Object.freeze({
     read: read.from,
     readers: read.readers,
     acts: mayAct(definition),
-    leaks: doesLeak(call),
-    planned: call.facts?.planned === true,
-    calls: run.callsBefore(),
+    leaks,
+    planned: facts?.planned === true,
+    get calls() {
+      return judged.calls;
+    },
     get args() {
-      return args ??= Object.freeze(argsOf(call, leaves));
+      return judged.args;
     },
     get destinations() {
-      return destinations ??= Object.freeze(destinationsOf(definition, leaves));
+      return judged.destinations;
     },
   });
 }
@@ -248,36 +298,69 @@ function doesLeak(call: FactsOfCall): boolean {
 }
 
 /** Of a model's call, one label stands for all arguments, unless the user has said some of them. */
-function argsOf({ facts, run, read }: FactsOfCall, leaves: () => readonly Leaf[]): Record<string, ArgumentFacts> {
-  if (facts) return Object.fromEntries(facts.args); // only what is not trusted is listed
-  if (read === trusted || leaves().length === 0) return {};
-  const isOther = ([, value]: Leaf): boolean => typeof value !== 'string' || !isSaidIn(run.words, value);
-  if (run.words.length < leastSaid || leaves().every(isOther)) return { '': read };
+function argsOf({ facts, run, read, input }: FactsOfCall, leaves: () => readonly Leaf[]): CallContextFacts['args'] {
+  if (facts) return facts.args.size === 0 ? none : Object.fromEntries(facts.args); // only what is not trusted is listed
+  if (read === trusted || isEmpty(input)) return none;
+  if (!hasSaid(input, run.words)) return wholeOf(read);
+  const isOther = ([, value]: Leaf): boolean => typeof value !== 'string' || !run.words.include(value);
   return Object.fromEntries(leaves().filter(isOther).map(([pointer]) => [pointer, read]));
 }
 
+const none: CallContextFacts['args'] = Object.freeze({});
+
+/** By label: most calls of a run have the same. */
+const wholes = new WeakMap<Label, CallContextFacts['args']>();
+
+function wholeOf(label: Label): CallContextFacts['args'] {
+  let whole = wholes.get(label);
+  if (!whole) wholes.set(label, whole = Object.freeze({ '': label }));
+  return whole;
+}
+
+/** Whether there is no value in it. */
+function isEmpty(input: unknown): boolean {
+  if (typeof input !== 'object' || input === null) return input === undefined;
+  return Object.keys(input).every((key) => isEmpty((input as Readonly<Record<string, unknown>>)[key]));
+}
+
+/** Whether the user has said some text in it. */
+function hasSaid(input: unknown, words: SaidWords): boolean {
+  if (typeof input === 'string') return words.include(input);
+  return typeof input === 'object' && input !== null && Object.values(input).some((value) => hasSaid(value, words));
+}
+
 /** Writes facts for an event: fields of the input by the sources of their values. Never a value, nor a name that a model has made. */
-export function noteOfFacts(
-  { read, readers, args, acts, leaks, destinations: to }: CallContextFacts,
-  fields: readonly string[],
-) {
+export function noteOfFacts({ call: { read, definition }, leaks, args, destinations }: JudgedCall, fields: readonly string[]) {
   const placeOf = (pointer: string): string =>
     pointer === '' ? '' : fields.find((field) => overlaps(field, pointer)) ?? '';
+  const to = destinations.length > 0 ? JSON.stringify([...new Set(destinations.map(placeOf))]) : undefined;
+  const places = args === none ? undefined : noteOfArgs(args, placeOf);
+  return { read: textOf(read.from), readers: read.readers, acts: mayAct(definition), leaks, to, args: places };
+}
+
+/** By sources and by arguments that calls of a run share. */
+const texts = new WeakMap<object, string>();
+
+function textOf(sources: readonly string[]): string {
+  if (sources.length === 0) return '';
+  let text = texts.get(sources);
+  if (text === undefined) texts.set(sources, text = sources.join(' '));
+  return text;
+}
+
+function noteOfArgs(args: CallContextFacts['args'], placeOf: (pointer: string) => string): string | undefined {
+  const known = texts.get(args);
+  if (known !== undefined) return known;
   const places: Record<string, string[]> = {};
   for (const [pointer, { from, narrow: isNarrow }] of Object.entries(args)) {
     if (from.length === 0) continue;
-    const at = places[`${from.join(' ')}${isNarrow ? ' ?' : ''}`] ??= [];
+    const at = places[`${textOf(from)}${isNarrow ? ' ?' : ''}`] ??= [];
     if (!at.includes(placeOf(pointer))) at.push(placeOf(pointer));
   }
-  const destinations = [...new Set(to.map(placeOf))];
-  return {
-    read: read.join(' '),
-    readers,
-    acts,
-    leaks,
-    ...(destinations.length > 0 && { to: JSON.stringify(destinations) }),
-    ...(Object.keys(places).length > 0 && { args: JSON.stringify(places) }),
-  };
+  if (Object.keys(places).length === 0) return undefined;
+  const text = JSON.stringify(places);
+  if (Object.hasOwn(args, '')) texts.set(args, text); // it depends on no declared field
+  return text;
 }
 
 /** The most leaves of which each has its own entry; those behind share that of the whole. */
@@ -316,20 +399,44 @@ function destinationsOf(
 /** Shorter words stand in a message by chance. */
 const leastSaid = 4;
 
+/** What the caller has said last: a value whose words stand in it, one behind the other, as they are, is the caller's. */
+class SaidWords {
+  readonly #text: string;
+  /** The plain characters that words start with: most values do not start with one of them. */
+  readonly #starts = new Uint8Array(128);
+
+  constructor(text: string) {
+    this.#text = wordsOf(text);
+    for (let at = 0; at < this.#text.length; at++) {
+      if (this.#startsAt(at)) this.#starts[this.#text.charCodeAt(at)] = 1;
+    }
+  }
+
+  include(value: string): boolean {
+    if (value.length < leastSaid || value.length > 2 * this.#text.length) return false;
+    const first = value.charCodeAt(0);
+    // No mark that follows can change a plain character before another one.
+    if (isPlain(first) && isPlain(value.charCodeAt(1)) && this.#starts[first] === 0) return false;
+    const words = wordsOf(value);
+    if (words.length < leastSaid) return false;
+    for (let at = this.#text.indexOf(words); at >= 0; at = this.#text.indexOf(words, at + 1)) {
+      const behind = this.#text.slice(at + words.length, at + words.length + 8);
+      if (this.#startsAt(at) && /^[\s"'“”‘’«»)\]}>.,;:!?…]*(?:\s|$)/u.test(behind)) return true;
+    }
+    return false;
+  }
+
+  #startsAt(at: number): boolean {
+    return /^[\s"'“”‘’«»([{<]?$/u.test(this.#text.slice(Math.max(0, at - 1), at));
+  }
+}
+
+/** A visible character of ASCII. */
+function isPlain(code: number): boolean {
+  return code > 32 && code < 127;
+}
+
 function wordsOf(text: string): string {
   if (!/[^!-~ ]|^ | {2}| $/.test(text)) return text; // nothing to normalize
   return text.normalize('NFKC').trim().replace(/\s+/gu, ' ');
-}
-
-/** Whether the words of a value stand in the text, one behind the other, as they are. */
-function isSaidIn(text: string, value: string): boolean {
-  if (value.length < leastSaid || value.length > 2 * text.length) return false;
-  const words = wordsOf(value);
-  if (words.length < leastSaid) return false;
-  for (let at = text.indexOf(words); at >= 0; at = text.indexOf(words, at + 1)) {
-    const before = text.slice(Math.max(0, at - 1), at);
-    const behind = text.slice(at + words.length, at + words.length + 8);
-    if (/^[\s"'“”‘’«»([{<]?$/u.test(before) && /^[\s"'“”‘’«»)\]}>.,;:!?…]*(?:\s|$)/u.test(behind)) return true;
-  }
-  return false;
 }

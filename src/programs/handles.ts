@@ -133,10 +133,14 @@ export class Handles {
     }
     if (Array.isArray(given)) return given.map((each, i) => this.#walk(each, `${at}/${i}`, onValue));
     if (!isRecord(given)) return given;
-    const entries = Object.entries(given).map(([key, value]) =>
-      [key, this.#walk(value, pointerBelow(at, key), onValue)] as const
-    );
-    return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
+    const entries: (readonly [string, unknown])[] = [];
+    let hasChanged = false;
+    for (const key of Object.keys(given)) {
+      const value = this.#walk(given[key], pointerBelow(at, key), onValue);
+      if (value !== undefined) entries.push([key, value]);
+      if (value !== given[key]) hasChanged = true;
+    }
+    return hasChanged ? Object.fromEntries(entries) : given;
   }
 
   /** Finds the value of a handle. */

@@ -195,17 +195,17 @@ export function inputSummary(input: unknown, { schema, tenant, digestOf }: Input
 /** The model chooses names as freely as values, so only those of the schema are written. */
 function keysOf(input: unknown, schema: unknown): string | undefined {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) return undefined;
-  const declared = declaredNames(schema).filter((name) => Object.hasOwn(input, name));
+  const names = declared(schema).names.filter((name) => Object.hasOwn(input, name));
   let text = '';
   let count = 0;
-  for (const name of declared.slice(0, maxNames)) {
+  for (const name of names.slice(0, maxNames)) {
     const next = `${text === '' ? '' : `${text},`}${escaped(name)}`;
     if (JSON.stringify(next).length > maxWritten) break; // the summary quotes it
     text = next;
     count++;
   }
-  const others = Object.keys(input).length - declared.length;
-  const more = declared.length - count;
+  const others = Object.keys(input).length - names.length;
+  const more = names.length - count;
   const parts = [text, more > 0 ? `+${more} more` : '', others > 0 ? `+${others} undeclared` : ''];
   return parts.filter((part) => part !== '').join(',') || undefined;
 }
@@ -218,9 +218,22 @@ function escaped(name: string): string {
 
 /** The JSON Pointers of the top-level fields that the schema declares. */
 export function declaredPlaces(schema: unknown): readonly string[] {
-  return declaredNames(schema).map((name) => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`);
+  return declared(schema).places;
 }
 
-function declaredNames(schema: unknown): readonly string[] {
-  return [...declaredFields(schemasOf(schema), schema).fields.keys()];
+interface Declared {
+  readonly names: readonly string[];
+  readonly places: readonly string[];
+}
+
+/** By schema: each call of a tool asks for them. */
+const declarations = new WeakMap<object, Declared>();
+
+function declared(schema: unknown): Declared {
+  const found = typeof schema === 'object' && schema !== null ? declarations.get(schema) : undefined;
+  if (found) return found;
+  const names = [...declaredFields(schemasOf(schema), schema).fields.keys()];
+  const places = names.map((name) => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`);
+  if (typeof schema === 'object' && schema !== null) declarations.set(schema, { names, places });
+  return { names, places };
 }

@@ -44,7 +44,7 @@ import {
   trusted,
   unlabelled,
 } from '../permission/label.ts';
-import { contextFacts, inputLabel, noteOfFacts, outputLabel, RunFacts } from '../permission/run-facts.ts';
+import { contextFacts, inputLabel, JudgedCall, noteOfFacts, outputLabel, RunFacts } from '../permission/run-facts.ts';
 import type { RunRedaction } from '../permission/redaction/run-redaction.ts';
 import { type CallDescription, describeCall, sourcesOf } from './call-approval.ts';
 import { previewCall, type TakenPreview } from './call-preview.ts';
@@ -161,11 +161,14 @@ export class ToolCall {
   readonly #read: Label;
   /** Whether the tool has worked: what it throws then is its own. */
   #isStarted = false;
+  #judged: JudgedCall | undefined;
   #contextFacts: CallContextFacts | undefined;
   #prepared: Promise<PreparedCall> | undefined;
   #approved: CallTerms['approved'];
   #span: Span | undefined;
   #summary: (() => InputSummary) | undefined;
+  /** Its facts, for the event of its end. */
+  #note: Readonly<Record<string, SummaryValue>> | undefined;
   #auditStart: ReturnType<Recorder['start']> | undefined;
   #auditEnd: Awaited<ReturnType<Recorder['start']>> | undefined;
 
@@ -193,7 +196,8 @@ export class ToolCall {
     const { agent: { id: agentId, trust = 'open' }, principal, authorize } = this.#host;
     const { tool, input, toolCallId, facts: labels } = this;
     const by = labels && !isUntrusted(this.#read) ? 'program' : 'model'; // a program of a model that has read is no plan
-    const hook = trust === 'open' ? undefined : (await loadGuard()).guardHook(trust, by);
+    const isFree = trust === 'guarded' && by === 'program' && !this.#judge().isForGuard;
+    const hook = trust === 'open' || isFree ? undefined : (await loadGuard()).guardHook(trust, by);
     const guard = { hook, facts: () => this.contextFacts() };
     const caller = { toolCallId, agentId, principal, authorize, labels, guard, trust, approved: this.#approved };
     return await prepareCall(tool, input, caller);
@@ -211,20 +215,19 @@ export class ToolCall {
 
   /** Where the values of the call are from, and where they go. */
   contextFacts(): CallContextFacts {
+    return this.#contextFacts ??= contextFacts(this.#judge());
+  }
+
+  #judge(): JudgedCall {
     const { tool: { definition }, input, facts } = this;
-    return this.#contextFacts ??= contextFacts({
-      definition,
-      input,
-      facts,
-      run: this.#host.facts ?? unknownFacts,
-      read: this.#read,
-    });
+    const call = { definition, input, facts, run: this.#host.facts ?? unknownFacts, read: this.#read };
+    return this.#judged ??= new JudgedCall(call);
   }
 
   /** The facts as events have them, so that rules can be tried on them later; nothing where nobody else has said anything. */
   factsNote(): Readonly<Record<string, SummaryValue>> {
     if (!this.#host.facts || (this.#read === trusted && !this.facts)) return {};
-    return noteOfFacts(this.contextFacts(), declaredPlaces(this.tool.definition.paramsSchema));
+    return noteOfFacts(this.#judge(), declaredPlaces(this.tool.definition.paramsSchema));
   }
 
   /** Describes the call to the person who must approve it; returns `undefined` where no approval is needed. */
@@ -268,7 +271,11 @@ export class ToolCall {
       action: this.#host.action ?? 'tool.call',
       actor,
       target: { type: 'tool', id: tool.definition.id },
-      payload: () => ({ toolCallId: toolCallId.slice(0, 64), ...summaryOf(), ...this.factsNote() }),
+      payload: () => {
+        const start = { toolCallId: toolCallId.slice(0, 64), ...summaryOf() };
+        this.#note = this.factsNote(); // now: the tool may change its input
+        return start;
+      },
     });
     this.#host.facts?.count(tool.definition.id);
     const outcome = await this.#inTurn(terms, this.#span);
@@ -278,7 +285,7 @@ export class ToolCall {
     const how = { status: error ? statusOfError(error) : 'ok', error } as const;
     countCall(metrics, tool.definition.id, how);
     await this.#endAudit(this.#span, how);
-    emitEnd(this.#span, tool, how);
+    this.#emitEnd(this.#span, how);
     return outcome;
   }
 
@@ -293,7 +300,7 @@ export class ToolCall {
 
   /** Ends the events of a call at once, for a run that cannot wait for it. */
   fail(error: ErrorData): void {
-    if (this.#span) emitEnd(this.#span, this.tool, { status: statusOfError(error), error });
+    if (this.#span) this.#emitEnd(this.#span, { status: statusOfError(error), error });
   }
 
   /** Takes a slot of the tool and a token of the agent's rate limit. Without either, nothing is called. */
@@ -400,6 +407,13 @@ export class ToolCall {
     };
   }
 
+  /** Emits a failed call also as an error event, for those who handle errors. */
+  #emitEnd(span: Span, { status, error }: CallEnd): void {
+    const { definition: { id } } = this.tool;
+    if (status === 'error') span.emit({ action: 'error', target: { type: 'tool', id }, status, error });
+    span.end({ status, error, payload: this.#note });
+  }
+
   #agentActor(): ObservedEvent['actor'] {
     return { type: 'agent', id: this.#host.agent.id };
   }
@@ -438,10 +452,4 @@ function countCall(metrics: Metrics, tool: string, { status, error }: CallEnd): 
   if (!error) return;
   const isKnown = isErrorCode(error.code) || error.code === toolError.code; // a tool may make codes of its own
   metrics.count('pinnace_tool_failures_total', { tool, code: isKnown ? error.code : 'other' });
-}
-
-/** Emits a failed call also as an error event, for those who handle errors. */
-function emitEnd(span: Span, { definition: { id } }: Tool, { status, error }: CallEnd): void {
-  if (status === 'error') span.emit({ action: 'error', target: { type: 'tool', id }, status, error });
-  span.end({ status, error });
 }
