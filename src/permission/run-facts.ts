@@ -335,7 +335,8 @@ export function noteOfFacts({ call: { read, definition }, leaks, args, destinati
     pointer === '' ? '' : fields.find((field) => overlaps(field, pointer)) ?? '';
   const to = destinations.length > 0 ? JSON.stringify([...new Set(destinations.map(placeOf))]) : undefined;
   const places = args === none ? undefined : noteOfArgs(args, placeOf);
-  return { read: textOf(read.from), readers: read.readers, acts: mayAct(definition), leaks, to, args: places };
+  const known = read === trusted ? undefined : { read: textOf(read.from), readers: read.readers };
+  return { ...known, acts: mayAct(definition), leaks: leaks || undefined, to, args: places };
 }
 
 /** By sources and by arguments that calls of a run share. */

@@ -117,13 +117,12 @@ function factsOf(
   calls: Readonly<Record<string, number>>,
 ): { readonly facts: CallContextFacts; readonly isKnown: boolean } {
   const { read, readers } = payload;
-  const isKnown = read !== undefined;
-  const label = isKnown
+  const label = read !== undefined
     ? parseLabel({ from: String(read).split(' ').filter((one) => one !== ''), readers })
     : labelOf([], 'public');
   const to = jsonOf(payload['to']);
   return {
-    isKnown,
+    isKnown: payload['acts'] !== undefined,
     facts: {
       read: label.from,
       readers: label.readers,
