@@ -78,7 +78,7 @@ export async function skills(
     category: 'skills',
     keywords: ['skill', 'instructions', 'guide', 'how to'],
     annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
-    ...options,
+    reads: options.reads ?? 'untrusted',
     config: { skills: pins },
     input,
     async execute({ name, file }) {

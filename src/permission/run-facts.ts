@@ -330,7 +330,10 @@ function hasSaid(input: unknown, words: SaidWords): boolean {
 }
 
 /** Writes facts for an event: fields of the input by the sources of their values. Never a value, nor a name that a model has made. */
-export function noteOfFacts({ call: { read, definition }, leaks, args, destinations }: JudgedCall, fields: readonly string[]) {
+export function noteOfFacts(
+  { call: { read, definition }, leaks, args, destinations }: JudgedCall,
+  fields: readonly string[],
+) {
   const placeOf = (pointer: string): string =>
     pointer === '' ? '' : fields.find((field) => overlaps(field, pointer)) ?? '';
   const to = destinations.length > 0 ? JSON.stringify([...new Set(destinations.map(placeOf))]) : undefined;

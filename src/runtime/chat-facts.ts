@@ -15,6 +15,7 @@ import { RunFacts } from '../permission/run-facts.ts';
 import { resourceOf } from './message-files.ts';
 import type { ChatFacts } from './prompt-chain.ts';
 import type { Resolution } from './run-context.ts';
+import { isNoteOf } from './tool-sets.ts';
 
 /** So many answers are named; those before count as anybody's. */
 const mostMessages = 1_000;
@@ -25,9 +26,7 @@ export function openFacts(
   known: ChatFacts | undefined,
   onGrown: (facts: RunFacts) => void,
 ): RunFacts {
-  const isNote = (item: (typeof context)[number]): boolean =>
-    toolSet.notes.includes(item) || toolSet.tools.some((tool) => tool.noteFor && tool.definition.id === item.source);
-  const given = context.every(isNote) ? trusted : labelOf(['*'], 'tenant');
+  const given = context.every((item) => isNoteOf(toolSet, item)) ? trusted : labelOf(['*'], 'tenant');
   // The record of a run that goes on after its instance was lost is about its own answer.
   const others = known && resumed?.recovered ? chat.messages.slice(0, -1) : chat.messages;
   const read = [given, labelOfAnswers(others, known), ...filesIn(chat.messages)];

@@ -321,6 +321,14 @@ async function digestOf(
   return await sha256([...parts, ...notes.map((note) => JSON.stringify(note)), ...level].join('\n'));
 }
 
+/** Those that tools of the runtime have made: a caller may name the source of an item as it likes. */
+const made = new WeakSet<ContextItem>();
+
+/** Whether the item is of the runtime, or of a pin that a person has approved. */
+export function isNoteOf({ notes }: ToolSet, item: ContextItem): boolean {
+  return made.has(item) || notes.includes(item);
+}
+
 /** What the model receives about the tools of a request besides their definitions. */
 export function notesOf({ notes, tools }: ToolSet, messages: readonly UIMessage[]): readonly ContextItem[] {
   const fitting = tools.filter(({ noteFor }) => noteFor);
@@ -331,7 +339,10 @@ export function notesOf({ notes, tools }: ToolSet, messages: readonly UIMessage[
     ...notes,
     ...fitting.flatMap(({ noteFor, definition: { id: source } }) => {
       const content = noteFor?.(asked, tools);
-      return content === undefined ? [] : [{ source, content }];
+      if (content === undefined) return [];
+      const note = { source, content };
+      made.add(note);
+      return [note];
     }),
   ];
 }

@@ -447,13 +447,20 @@ class ProviderCalls {
   observe(chunk: UIMessageChunk): void {
     if (chunk.type === 'tool-input-available') this.#announce(chunk.toolCallId, chunk.toolName);
     else if (chunk.type === 'tool-output-available' && chunk.preliminary !== true) {
-      const tool = this.#started(chunk.toolCallId)?.tool;
-      if (tool !== undefined) this.#run.facts?.add(labelOf([sourceOf({ id: tool, type: 'provider' })], 'tenant'));
+      this.#read(chunk.toolCallId);
       this.end(chunk.toolCallId, { status: 'ok' });
     } else if (chunk.type === 'tool-output-error') {
+      this.#read(chunk.toolCallId);
       const error = toData(new PinnaceError('unavailable', 'The tool of the provider failed'));
       this.end(chunk.toolCallId, { status: 'error', error });
     }
+  }
+
+  /** The model knows what its provider has found; of a call that an earlier run has made, anybody may have said it. */
+  #read(toolCallId: string): void {
+    const tool = this.#started(toolCallId)?.tool;
+    const source = tool === undefined ? '*' : sourceOf({ id: tool, type: 'provider' });
+    this.#run.facts?.add(labelOf([source], 'tenant'));
   }
 
   /** The provider asks about the call before it makes it. */
