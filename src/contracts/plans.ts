@@ -96,7 +96,8 @@ export interface PlanProgress {
 /** A change of a plan, or its end. */
 export type PlanUpdate =
   | { readonly type: 'view'; readonly view: PlanProgress }
-  | { readonly type: 'end'; readonly end: PlanEnd };
+  /** `read`: who has said what the agents of the plan have read, and who may read it. */
+  | { readonly type: 'end'; readonly end: PlanEnd; readonly read: ArgumentFacts };
 
 /** The end of a plan, or of following it. `unknownCalls` are calls that may have acted and have no result. */
 export type PlanEnd =

@@ -5,6 +5,7 @@ import type { Principal } from '../base/principal.ts';
 import type { UIMessageChunk } from '../contracts/ai-types.ts';
 import type { FollowOptions, PlanCallFacts, PlanEnd } from '../contracts/plans.ts';
 import type { Storage, Watchable } from '../contracts/storage.ts';
+import type { Label } from '../permission/label.ts';
 import { headKey } from '../log/journal-record.ts';
 import { createNews, type News, watchKey } from '../log/bulletin.ts';
 import type { LivePlan, Release } from './live-plan.ts';
@@ -32,10 +33,10 @@ export async function* followPlan(options: FollowedPlanOptions): AsyncGenerator<
   const unknownCalls: PlanCallFacts[] = [];
   const news = createNews((onNews) => watchKey(storage, headKey(planPrefix(planId)), onNews), signal);
   try {
-    yield* views(following, { news, unknownCalls });
+    const read = yield* views(following, { news, unknownCalls });
     if (signal.aborted) return;
     const outcome = await readOutcome({ storage, planId, principal, signal, live: () => undefined });
-    yield { type: 'end', end: toEnd(outcome, unknownCalls) };
+    yield { type: 'end', end: toEnd(outcome, unknownCalls), read };
   } finally {
     news.stop();
   }
@@ -47,7 +48,7 @@ type Following = FollowedPlanOptions & { readonly signal: AbortSignal };
 async function* views(
   { storage, planId, principal, signal, throughWaits = false }: Following,
   { news, unknownCalls }: { readonly news: News; readonly unknownCalls: PlanCallFacts[] },
-): AsyncGenerator<PlanStep, void> {
+): AsyncGenerator<PlanStep, Label> {
   const read = await readState(storage, planId);
   const { state } = read;
   let shown = -1;
@@ -69,10 +70,11 @@ async function* views(
     const view = seq === shown && !isLast ? undefined : viewOf(state, { seq, isSuspended: status === 'waiting' });
     if (view) yield { type: 'view', view };
     shown = seq;
-    if (isLast) return;
+    if (isLast) break;
     await pause(1000 / viewsPerSecond, signal);
     await news.next();
   }
+  return state.read;
 }
 
 /** The plan as it began. A reader who comes late sees it too, so that it has a history. */

@@ -166,7 +166,7 @@ export interface LoadedPlanner extends Omit<OpenPlanner, 'sweep'> {
 /** A change of the plan, or its end. */
 export type PlanStep =
   | { readonly type: 'view'; readonly view: PlanView }
-  | { readonly type: 'end'; readonly end: PlanEnd };
+  | { readonly type: 'end'; readonly end: PlanEnd; readonly read: ArgumentFacts };
 
 /** What became of a plan, so far or for good. */
 export type PlanOutcome =

@@ -3,7 +3,7 @@
 import { fromData, PinnaceError } from '../base/errors.ts';
 import { createPrincipal, type Principal } from '../base/principal.ts';
 import type { PlanEnd, PlanProgress, PlanStart, PlanUpdate } from '../contracts/plans.ts';
-import { unlabelled } from '../permission/label.ts';
+import { parseLabel, unlabelled } from '../permission/label.ts';
 import type { AgentToolOptions } from './agent-tool.ts';
 import { type Delegation, type Reserve, unboundDelegation } from './run-scope.ts';
 import type { ToolContext } from './tool.ts';
@@ -93,11 +93,14 @@ function budgetOf(reserve: Reserve | undefined): Readonly<Record<string, unknown
 /** Shows the plan in the caller's stream as it changes, with questions to people, and returns its result as text. */
 async function answerOf(
   updates: AsyncIterable<PlanUpdate>,
-  { planId, delegation, context: { toolCallId } }: Following & { readonly planId: string },
+  { planId, delegation, context: { toolCallId, label } }: Following & { readonly planId: string },
 ): Promise<string> {
   const counted = { tokens: 0, cost: 0 };
   for await (const update of updates) {
-    if (update.type === 'end') return textOf(update.end);
+    if (update.type === 'end') {
+      label?.(parseLabel(update.read));
+      return textOf(update.end);
+    }
     const { view } = update;
     delegation.used(newlyUsed(view, counted));
     delegation.show({ type: 'data-plan', id: planId, data: { ...view, toolCallId } });

@@ -195,7 +195,7 @@ export function inputSummary(input: unknown, { schema, tenant, digestOf }: Input
 /** The model chooses names as freely as values, so only those of the schema are written. */
 function keysOf(input: unknown, schema: unknown): string | undefined {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) return undefined;
-  const names = declared(schema).names.filter((name) => Object.hasOwn(input, name));
+  const names = declaredBy(schema).names.filter((name) => Object.hasOwn(input, name));
   let text = '';
   let count = 0;
   for (const name of names.slice(0, maxNames)) {
@@ -218,7 +218,7 @@ function escaped(name: string): string {
 
 /** The JSON Pointers of the top-level fields that the schema declares. */
 export function declaredPlaces(schema: unknown): readonly string[] {
-  return declared(schema).places;
+  return declaredBy(schema).places;
 }
 
 interface Declared {
@@ -229,7 +229,7 @@ interface Declared {
 /** By schema: each call of a tool asks for them. */
 const declarations = new WeakMap<object, Declared>();
 
-function declared(schema: unknown): Declared {
+function declaredBy(schema: unknown): Declared {
   const found = typeof schema === 'object' && schema !== null ? declarations.get(schema) : undefined;
   if (found) return found;
   const names = [...declaredFields(schemasOf(schema), schema).fields.keys()];

@@ -437,7 +437,11 @@ const attacks: Readonly<Record<string, (trust: Level) => Promise<Staged>>> = {
       onRead: ({ params }) => ({ contents: [{ uri: params['uri'], text: order }] }),
     });
     const server = await pinnedServer();
-    const resources = [{ definition, fingerprint: await fingerprintOf(definition, 'resources'), status: 'valid' as const }];
+    const resources = [{
+      definition,
+      fingerprint: await fingerprintOf(definition, 'resources'),
+      status: 'valid' as const,
+    }];
     const staged = stage(trust, { mcp: connector, servers: [{ ...server, pinned: { ...server.pinned!, resources } }] });
     const url = `pinnace-mcp:docs-server/${encodeURIComponent('docs://a')}`;
     await staged.play(chatOf({ ...userMessage('Read it'), parts: [{ type: 'text', text: 'Read it' }, file({ url })] }));

@@ -1,19 +1,20 @@
 import { describe, expect, it } from 'vitest';
+import { staticCatalog } from '../../../adapters/catalog/static.ts';
 import { textSource } from '../../../adapters/grounding/text.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { createGrounding } from '../../../src/grounding/index.ts';
 import {
   type CreateRuntimeOptions,
   defineTool,
-  type HostedRuntime,
   localPrincipal,
+  type Storage,
   type UIMessageChunk,
 } from '../../../src/index.ts';
 import { labelOfResult } from '../../../src/mcp/mcp-tool.ts';
 import type { CallContextFacts } from '../../../src/contracts/authenticator.ts';
 import { callsTools, says, scriptedModel, streamOf } from '../../fixtures/model.ts';
-import { mortal } from '../../fixtures/processes/lost-instance.ts';
-import { hurry } from '../../fixtures/processes/hurry.ts';
+import { killedAfter } from '../../fixtures/chance/killed-storage.ts';
+import { recovered } from '../../fixtures/processes/lost-instance.ts';
 import { lastData, readAll, runRequest, testRuntime, userMessage } from '../../fixtures/runtime.ts';
 
 const me = localPrincipal();
@@ -53,48 +54,61 @@ function told() {
   return { sends, authorize };
 }
 
-hurry();
-
 describe('a run that is killed', () => {
-  const script = [mail, web, send, says('Done')];
+  const script = [mail, send, web, send, says('Done')];
+  const level = { agent: { trust: 'watched' as const } };
 
-  async function killedAfter(count: number): Promise<CallContextFacts | undefined> {
-    const storage = memoryStorage();
-    const dying = mortal(storage);
-    const first = told();
-    /** The model goes on with the chat that it is sent, whichever instance asks. */
-    const model = () =>
-      scriptedModel(({ prompt }) => streamOf(script[prompt.filter(({ role }) => role === 'tool').length] ?? []));
-    const a = testRuntime({ ...model(), storage: dying.storage, tools, authorize: first.authorize });
-    const { runId } = await a.start(runRequest(), me, {});
-    const cursor = await a.runs.cursor(me, runId, 0);
-    for (let seen = 0; seen < count;) seen += (await cursor.next() ?? []).length || Infinity;
-    dying.kill();
-    const second = told();
-    const b = testRuntime({ ...model(), storage, tools, authorize: second.authorize });
-    await readToEnd(b, runId);
-    return second.sends.at(-1) ?? first.sends.at(-1);
+  /** The model goes on with the chat that it is sent, whichever instance asks. */
+  function instance(storage: Storage, { authorize }: ReturnType<typeof told>) {
+    const { model } = scriptedModel(({ prompt }) =>
+      streamOf(script[prompt.filter(({ role }) => role === 'tool').length] ?? says('Done'))
+    );
+    return testRuntime({ model, storage, tools, authorize, ...level });
   }
 
-  it('has the same facts on another instance, wherever it was killed', async () => {
-    const unbroken = told();
-    const runtime = testRuntime({ ...scriptedModel(...script), tools, authorize: unbroken.authorize });
-    await readAll(await runtime.run(runRequest(), me));
-    expect(unbroken.sends[0]).toMatchObject({ read: ['tool:mail', 'tool:web'], calls: { mail: 1, web: 1 } });
-    for (const count of [1, 4, 7, 10, 13]) {
-      expect((await killedAfter(count))?.read, `after ${count} events`).toEqual(unbroken.sends[0]?.read);
+  /** Approves what is asked, each time at another instance; returns all that people and hooks were told. */
+  async function playOut(chunks: UIMessageChunk[], next: () => ReturnType<typeof instance>) {
+    const asks: unknown[] = [];
+    for (let open = asksIn(chunks); open.length > 0; open = asksIn(chunks)) {
+      asks.push(...open.map(({ reason }) => reason));
+      const runId = String(lastData(chunks, 'data-run')['runId']);
+      await next().decide(runId, open[0]?.approvalId ?? '', { approved: true }, me);
+      const answer = (await next().chats.get('c', me)).messages.slice(-1);
+      chunks = await readAll(await next().run(runRequest({ chat: { id: 'c', messages: answer, store: true } }), me));
     }
+    return asks;
+  }
+
+  it('has the same facts, rulings and questions at another instance, whichever of its commits was its last', async () => {
+    const first = runRequest({ chat: { id: 'c', messages: [userMessage('Go')], store: true } });
+    const [storage, unbroken] = [memoryStorage(), told()];
+    const start = await readAll(await instance(storage, unbroken).run(first, me));
+    const asks = await playOut(start, () => instance(storage, unbroken));
+    expect(asks).toHaveLength(2);
+    expect(unbroken.sends.at(-1)).toMatchObject({
+      read: ['tool:mail', 'tool:web'],
+      calls: { mail: 1, send: 1, web: 1 },
+    });
+    let killed = 0;
+    for (let commits = 1; commits < 20; commits++) {
+      const [inner, own] = [memoryStorage(), told()];
+      const dying = killedAfter(inner, commits);
+      const ran = instance(dying.storage, own).run(first, me).then(readAll).then(() => false);
+      if (!await Promise.race([dying.killed, ran])) break;
+      killed += 1;
+      const next = () => instance(inner, own);
+      const runId = (await next().runs.ofChat(me, 'c', { ended: true }))?.runId;
+      if (runId === undefined) continue; // before its claim
+      expect(await playOut(await recovered(next(), runId, inner), next), `after ${commits}`).toEqual(asks);
+      expect(new Set(own.sends.map((facts) => JSON.stringify(facts))), `after ${commits}`)
+        .toEqual(new Set(unbroken.sends.map((facts) => JSON.stringify(facts))));
+    }
+    expect(killed).toBeGreaterThan(2);
   });
 });
 
-async function readToEnd(runtime: HostedRuntime, runId: string): Promise<UIMessageChunk[]> {
-  const cursor = await runtime.runs.cursor(me, runId, 0);
-  const chunks: UIMessageChunk[] = [];
-  for (let events = await cursor.next(); events; events = await cursor.next()) {
-    chunks.push(...events.map(({ text }) => JSON.parse(text) as UIMessageChunk));
-  }
-  cursor.close();
-  return chunks;
+function asksIn(chunks: readonly UIMessageChunk[]) {
+  return chunks.flatMap((chunk) => chunk.type === 'tool-approval-request' ? [chunk] : []);
 }
 
 describe('what a run has read', () => {
@@ -109,6 +123,34 @@ describe('what a run has read', () => {
       await readAll(await runtime.fork(runId, { atStep: 2, effects: 'live', ...fork }, me));
     }
     expect(sends.map(({ read }) => read)).toEqual([['tool:mail'], ['tool:mail'], ['*']]);
+  });
+
+  it('is named in the answer of an agent that another one asks', async () => {
+    const { sends, authorize } = told();
+    const ask = callsTools({ tool: 'ask_expert', input: { task: 'Read' }, id: 'a' });
+    const { model } = scriptedModel(({ prompt }) => {
+      const steps = prompt.filter(({ role }) => role === 'tool').length;
+      const isExpert = JSON.stringify(prompt).includes('You are the expert');
+      return streamOf((isExpert ? [mail, says('Read')] : [ask, send, says('Done')])[steps] ?? says('Done'));
+    });
+    const base = { providerId: 'default', entryTools: ['*'] };
+    const catalog = staticCatalog({
+      agents: [
+        { ...base, id: 'helper', name: 'Helper' },
+        { ...base, id: 'expert', name: 'Expert', instructions: 'You are the expert', entryTools: ['mail'] },
+      ],
+      providers: [{ id: 'default', kind: 'custom' }],
+      tools: [{
+        id: 'ask_expert',
+        name: 'ask_expert',
+        type: 'agent',
+        description: 'Asks',
+        paramsSchema: { type: 'object' },
+        config: { agentId: 'expert' },
+      }],
+    });
+    await readAll(await testRuntime({ model, tools, catalog, authorize }).run(runRequest(), me));
+    expect(sends.at(-1)).toMatchObject({ read: ['agent:ask_expert', 'tool:mail'], readers: 'principal' });
   });
 
   it('stays with what it remembers, and comes back with that in another chat', async () => {
