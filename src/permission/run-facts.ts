@@ -13,7 +13,6 @@
 
 import { pointerBelow } from '../base/json.ts';
 import type { ToolDefinition } from '../base/schema.ts';
-import type { ArgumentFacts } from '../base/principal.ts';
 import type { CallContextFacts } from '../contracts/authenticator.ts';
 import {
   type CallFacts,
