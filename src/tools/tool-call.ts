@@ -411,7 +411,7 @@ export class ToolCall {
   #emitEnd(span: Span, { status, error }: CallEnd): void {
     const { definition: { id } } = this.tool;
     if (status === 'error') span.emit({ action: 'error', target: { type: 'tool', id }, status, error });
-    span.end({ status, error, payload: this.#note });
+    span.end({ status, error, ...(this.#note && { payload: this.#note }) });
   }
 
   #agentActor(): ObservedEvent['actor'] {
