@@ -61,7 +61,7 @@ function obeying(task: Source | undefined) {
   return { model: { ...model, doStream }, seen };
 }
 
-interface Stage extends Omit<Partial<CreateRuntimeOptions>, 'catalog' | 'tools'> {
+interface Stage extends Omit<Partial<CreateRuntimeOptions>, 'catalog' | 'tools' | 'agents'> {
   readonly task?: Source;
   readonly tools?: readonly Tool[];
   readonly servers?: readonly McpServerInput[];
