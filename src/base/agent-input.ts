@@ -174,8 +174,10 @@ export interface ProviderRegistration {
   jsonSchema?: boolean | undefined;
   /** Parameters that the server does not take, such as `['stream_options']`. Default: learned from its refusals. */
   unsupportedParameters?: string[] | undefined;
-  /** What is placed for its cache: `'marks'` or `'key'` of an endpoint like OpenAI's, `'1h'` at Anthropic, `'off'`. Default: what its package is known to take. */
-  cache?: 'off' | 'marks' | 'key' | '1h' | undefined;
+  /** What is placed for its cache: `'marks'`, `'key'` or `'salt'` of an endpoint like OpenAI's, `'1h'` at Anthropic, `'off'`. Default: what its package is known to take. */
+  cache?: 'off' | 'marks' | 'key' | 'salt' | '1h' | undefined;
+  /** How models call what they have loaded: by the tool `tool_call`, or where Anthropic or OpenAI take definitions in the middle of a chat, `'native'`. Default: `'call'`. */
+  toolLoading?: 'call' | 'native' | undefined;
   /** Prices for a million tokens. Default: unknown, and a run has no costs. */
   prices?: Prices | undefined;
   /** What its models take besides text; `[]`: text alone. Default: unknown, and every file is sent. */

@@ -147,7 +147,8 @@ export const Provider = v.strictObject({
   unsupportedParameters: v.optional(
     v.pipe(v.array(v.pipe(v.string(), v.regex(/^[a-z][a-z0-9_]{0,63}$/))), v.maxLength(20)),
   ),
-  cache: v.optional(v.picklist(['off', 'marks', 'key', '1h'])),
+  cache: v.optional(v.picklist(['off', 'marks', 'key', 'salt', '1h'])),
+  toolLoading: v.optional(v.picklist(['call', 'native'])),
   prices: v.optional(Prices),
   inputs: v.optional(v.array(v.picklist(['image', 'pdf', 'audio']))),
   toolContent: v.optional(v.boolean()),

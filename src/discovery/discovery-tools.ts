@@ -213,7 +213,14 @@ export function createRunDiscovery({ rerank, principal: host }: RunDiscoveryOpti
     open(tools, { active, shown, ...run }) {
       const index = indexOf(tools);
       const opened = discoveryTools(index, { rerank, ...run, shown, active: new Set(active) });
-      return { ...opened, isShown: (name) => isShown(shown, index.get(name) ?? { name }) };
+      return {
+        ...opened,
+        isShown: (name) => isShown(shown, index.get(name) ?? { name }),
+        definitionOf(name) {
+          const tool = index.get(name);
+          return tool && toDefinition(tool);
+        },
+      };
     },
   };
 }
@@ -251,6 +258,8 @@ interface OpenDiscovery {
   activeNames(): readonly string[];
   /** Whether the chat has the definition of the tool as it is now. */
   isShown(name: string): boolean;
+  /** The definition of a tool as it is now, as `tool_load` returns it. */
+  definitionOf(name: string): ReturnType<typeof toDefinition> | undefined;
   /** Returns the error for a call of a tool that is not active. */
   notActive(name: string): PinnaceError;
 }

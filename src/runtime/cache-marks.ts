@@ -23,8 +23,10 @@ type Options = NonNullable<Request['providerOptions']>;
 interface CacheForm {
   /** The options of a message that ends a cached beginning. */
   readonly mark?: Options;
-  /** The options of a call that name the chat. */
-  readonly key?: (key: string) => Options;
+  /** Those of the message that ends the instructions, where all other places are the provider's own. */
+  readonly first?: Options;
+  /** The options of a call that name the chat, or the tenant. */
+  readonly key?: (key: string, salt: string) => Options;
 }
 
 /** No provider caches a shorter prompt. */
@@ -34,48 +36,61 @@ const leastTokens = 1_024;
 const refusing = new WeakSet<Provider>();
 
 /** The form of a provider: by its record, and by what its package calls itself. */
-function formOf({ cache }: Provider, { provider }: { readonly provider: string }): CacheForm | undefined {
+function formOf({ cache }: Provider, { provider, modelId }: MarkOptions['model']): CacheForm | undefined {
   if (cache === 'off') return undefined;
   const name = provider.split('.', 1)[0] ?? '';
-  if (cache === 'marks' || cache === 'key') {
-    const own = (fields: Options[string]): Options => ({ openaiCompatible: fields });
-    return cache === 'marks'
-      ? { mark: own({ cache_control: { type: 'ephemeral' } }) }
-      : { key: (key) => ({ [name]: { prompt_cache_key: key }, ...own({ prompt_cache_key: key }) }) };
-  }
+  const inBody = (fields: Options[string]): Options => ({ [name]: fields, openaiCompatible: fields });
+  if (cache === 'marks') return { mark: { openaiCompatible: { cache_control: { type: 'ephemeral' } } } };
+  if (cache === 'key') return { key: (key) => inBody({ prompt_cache_key: key }) };
+  if (cache === 'salt') return { key: (_, salt) => inBody({ cache_salt: salt }) };
   if (/(?:^|\.)anthropic(?:\.|$)/.test(provider)) {
     return { mark: { anthropic: { cacheControl: { type: 'ephemeral', ...(cache === '1h' && { ttl: '1h' }) } } } };
   }
   if (name === 'amazon-bedrock') return { mark: { bedrock: { cachePoint: { type: 'default' } } } };
-  return name === 'openai' ? { key: (promptCacheKey) => ({ openai: { promptCacheKey } }) } : undefined;
+  if (name !== 'openai') return undefined;
+  return {
+    key: (promptCacheKey) => ({ openai: { promptCacheKey } }),
+    ...(/^gpt-(?:5\.(?:[6-9]|\d\d)|[6-9])/.test(modelId) && {
+      first: { openai: { promptCacheBreakpoint: { mode: 'explicit' } } },
+    }),
+  };
 }
 
 /** What the marks of a call are placed by. */
 export interface MarkOptions {
   readonly provider: Provider;
-  readonly model: { readonly provider: string };
+  readonly model: { readonly provider: string; readonly modelId: string };
   /** How many messages of the call before are the beginning of this one. */
   readonly shared: number;
 }
 
 /** Creates the function that places marks and keys in the calls of a chat; it returns `undefined` where there is nothing to place. */
 export function createCacheMarks(chat: CachedChat): (request: Request, options: MarkOptions) => Request | undefined {
-  let key: string | undefined;
-  const keyOf = (): string => key ??= sha256Sync(JSON.stringify([chat.tenant, chat.agentId, chat.chatId])).slice(0, 32);
+  const digests = new Map<string, string>();
+  const digestOf = (...of: readonly string[]): string => {
+    const text = JSON.stringify(of);
+    const digest = digests.get(text) ?? sha256Sync(text).slice(0, 32);
+    digests.set(text, digest);
+    return digest;
+  };
   return (request, { provider, model, shared }) => {
     const form = refusing.has(provider) ? undefined : formOf(provider, model);
     if (!form || isMarked(request) || tokensOf(request) < leastTokens) return undefined;
-    const keyed = form.key
-      ? { ...request, providerOptions: merged(form.key(keyOf()), request.providerOptions) }
-      : request;
-    return form.mark ? { ...keyed, prompt: withMarks(keyed.prompt, { mark: form.mark, shared }) } : keyed;
+    const { tenant, agentId, chatId } = chat;
+    const key = form.key?.(digestOf(tenant, agentId, chatId), digestOf(tenant));
+    const keyed = key ? { ...request, providerOptions: merged(key, request.providerOptions) } : request;
+    const { mark, first } = form;
+    if (mark) return { ...keyed, prompt: withMarks(keyed.prompt, { mark, shared }) };
+    return first ? { ...keyed, prompt: withFirst(keyed.prompt, first) } : keyed;
   };
 }
 
 /** A mark that the agent's settings set goes first. */
 function isMarked({ providerOptions }: Request): boolean {
   return Object.values(providerOptions ?? {}).some((own) =>
-    ['cacheControl', 'cache_control', 'cachePoint', 'promptCacheKey', 'prompt_cache_key'].some((name) => name in own)
+    ['cacheControl', 'cache_control', 'cachePoint', 'promptCacheKey', 'prompt_cache_key', 'cache_salt'].some((name) =>
+      name in own
+    )
   );
 }
 
@@ -88,12 +103,22 @@ function withMarks(
   prompt: Request['prompt'],
   { mark, shared }: { readonly mark: Options; readonly shared: number },
 ): Request['prompt'] {
-  const places = new Set([prompt.findLastIndex(({ role }) => role === 'system'), shared - 1, prompt.length - 1]);
+  const instructions = prompt.findIndex(({ role }) => role !== 'system') - 1;
+  // Definitions of tools in the middle have no text that could be marked.
+  const markable = (at: number): number => prompt.slice(0, at + 1).findLastIndex(({ content }) => content !== '');
+  const places = new Set([instructions, markable(shared - 1), markable(prompt.length - 1)]);
   const isFirst = (at: number): boolean => at === Math.min(...[...places].filter((place) => place >= 0));
   return prompt.map((message, at): LanguageModelV4Message =>
     places.has(at)
       ? { ...message, providerOptions: merged(isFirst(at) ? mark : shortLived(mark), message.providerOptions) }
       : message
+  );
+}
+
+function withFirst(prompt: Request['prompt'], mark: Options): Request['prompt'] {
+  const instructions = prompt.findIndex(({ role }) => role !== 'system') - 1;
+  return prompt.map((message, at) =>
+    at === instructions ? { ...message, providerOptions: merged(mark, message.providerOptions) } : message
   );
 }
 
@@ -118,7 +143,7 @@ export function refusesMarks(thrown: unknown, provider: Provider): boolean {
   const { statusCode, responseBody } = isRecord(thrown) || thrown instanceof Error ? thrown as ApiError : {}; // read with care
   const text = `${String(responseBody)} ${thrown instanceof Error ? thrown.message : ''}`;
   const isRefusal = (statusCode === 400 || statusCode === 422) &&
-    /cache[_ -]?(?:control|point|key)|prompt[_ ]?cache/i.test(text);
+    /cache[_ -]?(?:control|point|key|salt)|prompt[_ ]?cache/i.test(text);
   if (isRefusal) refusing.add(provider);
   return isRefusal;
 }

@@ -153,6 +153,7 @@ export class ModelLoop implements Loop {
       prompt,
       fit: contextWindow.fitTo,
       tools,
+      definitionOf: stepTools.definitionOf,
       toolChoice,
       responseFormat: output?.responseFormat,
       chain,

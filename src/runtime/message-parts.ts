@@ -11,7 +11,7 @@ export interface MessageOrigin {
   /** The id of the chat's message, or of the last one that a summary covers. */
   readonly id: string;
   /** Context of a request, the summary of earlier messages, and the correction of an answer are in a message of the user. */
-  readonly kind: 'user' | 'assistant' | 'context' | 'summary' | 'repair' | 'ephemeral';
+  readonly kind: 'user' | 'assistant' | 'context' | 'summary' | 'repair' | 'ephemeral' | 'definitions';
   /** A pinned message is never summarized or left out. */
   readonly isPinned: boolean;
 }

@@ -14,7 +14,7 @@ import type { Report } from '../events/report.ts';
 import type { Limits } from './limits.ts';
 import { type Answer, endOf, mayExecute } from './step-content.ts';
 import { leaveProvider } from './model-prompt.ts';
-import { wrapCalls } from './wrapped-calls.ts';
+import { addTools, type DefinitionOf, nativeFormOf, refusesAdditions, wrapCalls } from './wrapped-calls.ts';
 import { requireProviderTools } from '../tools/availability.ts';
 import { charactersPerToken } from '../base/text.ts';
 import type { CallHold, ModelBudget } from './model-budget.ts';
@@ -47,6 +47,8 @@ export interface ModelCallOptions {
   /** Makes the prompt fit a model that takes over. @throws PinnaceError when it does not: the model is skipped. */
   readonly fit?: FitPrompt | undefined;
   readonly tools: LanguageModelV4CallOptions['tools'];
+  /** The definitions of what may be loaded, for providers that take them in the middle of a chat. */
+  readonly definitionOf?: DefinitionOf | undefined;
   /** Which tool must be called; any where absent. */
   readonly toolChoice?: LanguageModelV4CallOptions['toolChoice'];
   readonly responseFormat?: LanguageModelV4CallOptions['responseFormat'];
@@ -111,20 +113,29 @@ async function openAny(options: ModelCallOptions, failures: ModelFailures): Prom
 }
 
 async function tryCall(options: ModelCallOptions): Promise<Omit<OpenedCall, 'fallback'>> {
-  const { models: { current }, clock, budget, prompt, tools, chain, onBreak } = options;
+  const { models: { current }, clock, budget, prompt, tools: given, chain, onBreak } = options;
   const { signal } = clock;
   const { provider, provider: { prices } } = current;
   signal.throwIfAborted();
-  const room = budget.requireRoom({ prompt, tools }, prices);
-  let request = requestOf(options, room?.tokens);
+  const room = budget.requireRoom({ prompt, tools: given }, prices);
+  const wanted = nativeFormOf(provider, current.model);
+  const form = chain ? chain.formFor(wanted, current) : wanted;
+  let request = requestOf(options, { form, room: room?.tokens });
+  const { tools } = request;
   const most = { output: request.maxOutputTokens ?? usualOutputTokens, provider };
   const hold = budget.hold && await budget.hold({ prompt: request.prompt, tools }, most);
   if (hold) request = { ...request, maxOutputTokens: hold.outputTokens };
-  const sent = chain?.follow({ ...request, tools, provider, model: current.model });
+  const sent = chain?.follow({ ...request, tools, form, provider, model: current.model });
   if (sent?.break) onBreak?.(sent.break, { id: current.model.modelId });
   const cacheableTokens = sent?.cacheableTokens;
   const startedAt = performance.now();
-  const stream = await openMarked({ ...request, abortSignal: signal }, options, sent?.shared ?? 0);
+  let stream: Awaited<ReturnType<typeof openMarked>>;
+  try {
+    stream = await openMarked({ ...request, abortSignal: signal }, options, sent?.shared ?? 0);
+  } catch (thrown) {
+    if (!form || signal.aborted || !refusesAdditions(thrown, provider)) throw thrown;
+    return await tryCall(options); // by `tool_call`
+  }
   const reader = observed(createPartReader(stream, signal), { clock, hold });
   const held: LanguageModelV4StreamPart[] = [];
   const count = (usage: LanguageModelV4Usage | undefined, message?: LanguageModelV4Message): void =>
@@ -289,16 +300,28 @@ function withHeld(
 
 /** The request, with an answer of at most `room` tokens. */
 function requestOf(
-  { settings, limits: { outputTokens = Infinity }, prompt, tools, toolChoice, responseFormat, clock }: ModelCallOptions,
-  room = Infinity,
+  {
+    settings,
+    limits: { outputTokens = Infinity },
+    definitionOf = () => undefined,
+    toolChoice,
+    responseFormat,
+    clock,
+    prompt: said,
+    tools: offered,
+  }: ModelCallOptions,
+  { form, room = Infinity }: { readonly form: string | undefined; readonly room: number | undefined },
 ): LanguageModelV4CallOptions {
   const { toolChoice: _, ...calls } = settings ?? {}; // that of the first step is `toolChoice`
-  const given = Object.entries(calls).filter(([, value]) => value !== undefined);
+  const own = Object.entries(calls).filter(([, value]) => value !== undefined);
+  const { prompt, tools } = form === undefined
+    ? { prompt: wrapCalls(said, offered), tools: offered }
+    : addTools({ prompt: said, tools: offered }, { form, definitionOf });
   const most = Math.min(room, outputTokens, calls.maxOutputTokens ?? Infinity);
   return {
-    ...Object.fromEntries(given), // of the same types; `undefined` would be sent as a setting of its own
+    ...Object.fromEntries(own), // of the same types; `undefined` would be sent as a setting of its own
     ...(most !== Infinity && { maxOutputTokens: most }),
-    prompt: wrapCalls(prompt, tools),
+    prompt,
     ...(tools && { tools, toolChoice: toolChoice ?? { type: 'auto' } }),
     ...(responseFormat && { responseFormat }),
     abortSignal: clock.signal,

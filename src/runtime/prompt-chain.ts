@@ -64,6 +64,8 @@ export interface ChainedCall {
   readonly tools: LanguageModelV4CallOptions['tools'];
   readonly toolChoice?: LanguageModelV4CallOptions['toolChoice'] | undefined;
   readonly responseFormat?: LanguageModelV4CallOptions['responseFormat'] | undefined;
+  /** How loaded tools are called; absent, by `tool_call`. */
+  readonly form?: string | undefined;
   readonly provider: Pick<Provider, 'id' | 'jsonSchema'>;
   readonly model: { readonly provider: string; readonly modelId: string };
 }
@@ -81,6 +83,7 @@ interface Link {
 /** The last call of one model, as it is stored: the blocks by columns. */
 interface Chain {
   readonly model: string;
+  readonly form?: string | undefined;
   readonly tools: number;
   readonly toolTokens: number;
   readonly choice: string;
@@ -110,8 +113,8 @@ export interface PromptRecord {
   readonly agentId: string;
   /** When it was made, in milliseconds since 1970. */
   readonly at: number;
-  /** The instructions that the agent's function has made for the chat, and a hash of the agent's record. */
-  readonly instructions?: { readonly text: string; readonly of: number } | undefined;
+  /** The instructions that the agent's function has made for the chat, a hash of the agent's record, and how many turns in a row they have changed in. */
+  readonly instructions?: { readonly text: string; readonly of: number; readonly changes?: number } | undefined;
   /** What models have issued, which they need back. */
   readonly issued?: readonly IssuedEntry[] | undefined;
   /** What the chat has read; absent in records of version 0.2. */
@@ -169,6 +172,12 @@ export class PromptChain {
     this.#sent = [...prompt];
   }
 
+  /** How loaded tools are called in this chat: one that has begun with `tool_call` stays there. */
+  formFor(wanted: string | undefined, of: Pick<ChainedCall, 'provider' | 'model'>): string | undefined {
+    const known = this.#chains.find(({ model }) => model === modelKey(of));
+    return known && known.form === undefined ? undefined : wanted;
+  }
+
   /** Says why the next call may differ. */
   explain(reason: BreakReason): void {
     this.#cause = reason;
@@ -209,13 +218,15 @@ export class PromptChain {
   }
 
   /** What the parent of a fork has sent of a call: its last call may have gone further, and by another choice. */
-  #parentOf(chain: Chain, { tools: offered }: ChainedCall): Chain | undefined {
+  #parentOf(chain: Chain, { tools: offered, form }: ChainedCall): Chain | undefined {
     if (this.#own.size > 0) return undefined;
     const parent = this.#forked.find(({ model }) => model === chain.model);
     if (!parent && !this.#sent) return undefined;
     const { tools, toolTokens, output } = parent ?? chain;
-    const { hashes, tokens, origins, kinds } = this.#sent ? columnsOf(wrapCalls(this.#sent, offered)) : parent ?? chain;
-    const length = this.#sent ? hashes.length : chain.hashes.length;
+    const { hashes, tokens, origins, kinds } = this.#sent && form === undefined
+      ? columnsOf(wrapCalls(this.#sent, offered))
+      : parent ?? chain;
+    const length = this.#sent && form === undefined ? hashes.length : chain.hashes.length;
     const common = { hashes: hashes.slice(0, length), tokens: tokens.slice(0, length) };
     return { ...chain, tools, toolTokens, output, ...common, origins, kinds };
   }
@@ -239,6 +250,7 @@ export class PromptChain {
       cacheableTokens: at.keptTokens,
       break: { reason, ...at, lostTokens: total - at.keptTokens },
     });
+    if (before.form !== chain.form) return broken('form', { block: 'tools', position: 0, keptTokens: 0 });
     if (before.tools !== chain.tools) {
       return broken(this.#cause ?? 'tools', { block: 'tools', position: 0, keptTokens: 0 });
     }
@@ -267,6 +279,7 @@ export class PromptChain {
   ): BreakReason | undefined {
     const [kind, next] = [kindAt(before, at), kindAt(chain, at)];
     if (kind === 'repair' || kind === 'ephemeral') return kind;
+    if (kind === 'definitions' || next === 'definitions') return this.#cause ?? 'tools';
     if (kind === 'system' || next === 'system') return 'instructions';
     if (this.#cause) return this.#cause;
     if (next === 'summary') return 'compaction';
@@ -295,13 +308,14 @@ function tokensOf({ toolTokens, tokens }: Chain): number {
 const ofTools = new WeakMap<object, { readonly hash: number; readonly tokens: number }>();
 const ofFormats = new WeakMap<object, number>();
 
-function chainOf({ prompt, tools = none, toolChoice, responseFormat, provider, model }: ChainedCall): Chain {
+function chainOf({ prompt, tools = none, toolChoice, responseFormat, form, provider, model }: ChainedCall): Chain {
   const known = ofTools.get(tools) ?? { hash: quickHash(tools), tokens: tools.length && valueTokens(tools) };
   ofTools.set(tools, known);
   const output = responseFormat ? ofFormats.get(responseFormat) ?? quickHash(responseFormat) : 0;
   if (responseFormat) ofFormats.set(responseFormat, output);
   return {
     model: modelKey({ provider, model }),
+    ...(form !== undefined && { form }),
     tools: known.hash,
     toolTokens: known.tokens,
     choice: toolChoice && toolChoice.type !== 'auto' ? JSON.stringify(toolChoice) : '',
@@ -363,6 +377,7 @@ const letters = {
   summary: 'm',
   repair: 'r',
   ephemeral: 'e',
+  definitions: 'd',
 } as const;
 const kindOfLetter = new Map(Object.entries(letters).map(([kind, letter]) => [letter as string, kind]));
 

@@ -18,7 +18,7 @@
  */
 
 import { countExcluded, type ToolSet } from './tool-sets.ts';
-import { toPinnaceError } from '../base/errors.ts';
+import { PinnaceError, toPinnaceError } from '../base/errors.ts';
 import { loadOnce } from '../base/load-once.ts';
 import { ownerAs, type Principal } from '../base/principal.ts';
 import type { Agent } from '../base/schema.ts';
@@ -304,12 +304,19 @@ export class Run implements RunContext {
   async #compose(record: PromptRecord | undefined): ReturnType<typeof composeLoop> {
     const { resolution, agent, redaction } = this;
     const { instructions, refresh } = resolution.code;
-    if (!instructions || refresh === 'turn') return await composeLoop(resolution, this);
+    if (!instructions) return await composeLoop(resolution, this);
     const of = quickHash(agent);
-    const known = record?.instructions?.of === of ? record.instructions.text : undefined;
+    const before = record?.instructions?.of === of ? record.instructions : undefined;
+    const known = refresh === 'turn' ? undefined : before?.text;
     const composed = await composeLoop(resolution, this, known);
     const text = known ?? composed.made ?? '';
-    if (redaction.text(text) === text) this.#instructions = { text, of };
+    if (redaction.text(text) !== text) return composed;
+    const changes = before && before.text !== text ? (before.changes ?? 0) + 1 : 0;
+    if (before && changes === 2) {
+      const error = unstableInstructions(agent.id, changedPart(before.text, text));
+      this.report(error, { kind: 'hook', id: 'instructions' });
+    }
+    this.#instructions = { text, of, ...(changes > 0 && { changes }) };
     return composed;
   }
 
@@ -516,6 +523,23 @@ export class Run implements RunContext {
     metrics.count('pinnace_budget_tokens_total', { of: 'run', kind: 'granted' }, budget.tokens);
     metrics.count('pinnace_budget_tokens_total', { of: 'run', kind: 'used' }, this.usage.totalTokens);
   }
+}
+
+/** Said once, where a function returns another text in a second turn in a row. */
+function unstableInstructions(agentId: string, part: string): PinnaceError {
+  const advice = 'keep what changes in "facts" and "context", so that prompts stay in the cache of the provider';
+  return new PinnaceError(
+    'invalid_argument',
+    `The instructions of agent "${agentId}" change in every turn, from ${JSON.stringify(part)} on: ${advice}`,
+    { details: { reason: 'unstable_instructions', agentId } },
+  );
+}
+
+/** The first characters that differ. */
+function changedPart(before: string, text: string): string {
+  let at = 0;
+  while (at < text.length && text[at] === before[at]) at++;
+  return text.slice(at, at + 40).toWellFormed();
 }
 
 /** The loop of a run whose calls wait for a person again: the model has nothing to answer to yet. */

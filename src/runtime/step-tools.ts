@@ -8,7 +8,7 @@ import { isProviderTool } from '../tools/provider-tool.ts';
 import { namedTools, type ToolSet } from './tool-sets.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Discovery } from '../discovery/discovery-tools.ts';
-import type { LoadedTools } from './wrapped-calls.ts';
+import type { DefinitionOf, LoadedTools } from './wrapped-calls.ts';
 
 /** The tools of a run, step by step. */
 export interface StepTools {
@@ -22,6 +22,8 @@ export interface StepTools {
   active(): readonly Tool[];
   /** The prompt has lost messages: it may have no definition of a loaded tool any more. */
   compacted(): void;
+  /** The definition of a tool that may be loaded. */
+  definitionOf: DefinitionOf;
   /** The error for a call of a tool that may not be called. One that could have been loaded is loaded by it. */
   missing(name: string): PinnaceError;
 }
@@ -55,6 +57,7 @@ export function createStepTools(options: StepToolsOptions): StepTools {
   return discovery && isOn ? discovered(options, discovery, isNamed ? [] : discovery.tools) : {
     discovered: () => undefined,
     compacted: () => undefined,
+    definitionOf: () => undefined,
     ...steps(() => tools),
     missing: (name) => missingTool(name, entries),
   };
@@ -159,6 +162,7 @@ function discovered(
     compacted() {
       for (const name of shown.keys()) shown.set(name, undefined);
     },
+    definitionOf: (name) => run.definitionOf(name),
     missing: (name) => run.notActive(name),
   };
 }

@@ -1,6 +1,6 @@
 /**
  * Calls of loaded tools. The list of tools that a provider receives never depends on what is loaded: a loaded tool is called by the one
- * constant tool `tool_call`.
+ * constant tool `tool_call`, or where its provider takes definitions in the middle of a chat, by its own name.
  *
  * What must hold:
  *
@@ -8,6 +8,8 @@
  * 2. The prompt is a pure function of messages and tools: each instance writes the same bytes.
  * 3. Loading is no permission: allowlist, masks, pins and availability are checked at each call. What is loaded is read from the chat,
  *    and a forged result makes nothing callable that they do not.
+ * 4. A provider is given the tool's definition of today alone, and only where the chat shows that very definition: text of a result, of an
+ *    error or of a client never becomes one.
  */
 
 import type {
@@ -17,12 +19,15 @@ import type {
   LanguageModelV4ToolCall,
 } from '@ai-sdk/provider';
 import { asRecord, isRecord } from '../base/is-record.ts';
+import { canonicalJson } from '../base/json.ts';
+import type { Provider } from '../base/schema.ts';
 import type { ModelMessage, UIMessage } from '../contracts/ai-types.ts';
 import { definitionMark, toolCallName } from '../discovery/discovery-tools.ts';
 import { originOf, withOrigin } from './message-parts.ts';
 
 type Prompt = LanguageModelV4CallOptions['prompt'];
 type Tools = LanguageModelV4CallOptions['tools'];
+type Options = NonNullable<LanguageModelV4Message['providerOptions']>;
 
 const namesOf = new WeakMap<object, ReadonlySet<string>>();
 const wrapped = new WeakMap<
@@ -42,6 +47,92 @@ export function wrapCalls(prompt: Prompt, tools: Tools): Prompt {
     wrapped.set(message, { names, to });
     return to;
   });
+}
+
+/** The definition of a tool as `tool_load` returns it; `undefined` for one that the run does not have. */
+export type DefinitionOf = (name: string) => LoadedDefinition | undefined;
+
+interface LoadedDefinition {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: object;
+}
+
+/** How a provider takes definitions in the middle of a chat: the options of an empty system message. */
+const additions: Readonly<Record<string, (tools: readonly LoadedDefinition[]) => Options>> = {
+  anthropic: (tools) => ({
+    anthropic: {
+      toolChanges: tools.map(({ name, description, inputSchema }) => ({
+        type: 'tool_addition',
+        tool: { type: 'function', name, description, inputSchema: { ...inputSchema } },
+      })),
+    },
+  }),
+  openai: (tools) => ({
+    openai: {
+      additionalTools: tools.map(({ name, description, inputSchema }) => ({
+        type: 'function',
+        name,
+        description,
+        parameters: { ...inputSchema },
+      })),
+    },
+  }),
+};
+
+/** The providers whose records refuse definitions in the middle. */
+const refusing = new WeakSet<object>();
+
+/** How the models of a provider receive what was loaded; `undefined` where it is called by `tool_call`. */
+export function nativeFormOf(
+  provider: Pick<Provider, 'toolLoading'>,
+  { provider: name }: { readonly provider: string },
+): string | undefined {
+  if (provider.toolLoading !== 'native' || refusing.has(provider)) return undefined;
+  const [family = ''] = name.split('.', 1);
+  return family in additions && !name.endsWith('.chat') && !name.endsWith('.completion') ? family : undefined;
+}
+
+/** Whether an error refuses such definitions. Then its provider is remembered, and called without. */
+export function refusesAdditions(thrown: unknown, provider: object): boolean {
+  const { statusCode, responseBody, name, message } = asRecord(thrown);
+  const isRefused = (statusCode === 400 || statusCode === 422) &&
+    /beta|tool|system/i.test(`${String(responseBody)} ${String(message)}`);
+  if (!isRefused && name !== 'AI_UnsupportedFunctionalityError') return false;
+  refusing.add(provider);
+  return true;
+}
+
+const withoutCall = new WeakMap<object, NonNullable<Tools>>();
+
+/** Returns what a provider receives that takes definitions in the middle: each before the answer that may call the tool. */
+export function addTools(
+  { prompt, tools }: { readonly prompt: Prompt; readonly tools: Tools },
+  { form, definitionOf }: { readonly form: string; readonly definitionOf: DefinitionOf },
+): { readonly prompt: Prompt; readonly tools: Tools } {
+  const make = additions[form];
+  if (!make || !tools?.some(({ name }) => name === toolCallName)) return { prompt: [...prompt], tools };
+  const offered = withoutCall.get(tools) ?? tools.filter(({ name }) => name !== toolCallName);
+  withoutCall.set(tools, offered); // the same list for each call: it is hashed once
+  const added: LanguageModelV4Message[] = [];
+  let waiting = new Map<string, LoadedDefinition>();
+  const flush = (): void => {
+    if (waiting.size === 0) return;
+    const message = { role: 'system', content: '', providerOptions: make([...waiting.values()]) } as const;
+    added.push(withOrigin(message, { id: '', kind: 'definitions', isPinned: false }));
+    waiting = new Map();
+  };
+  for (const message of prompt) {
+    if (message.role === 'assistant') flush();
+    added.push(message);
+    if (message.role !== 'tool') continue;
+    for (const [name, shown] of loadedIn([message])) {
+      const definition = definitionOf(name);
+      if (definition && shown && canonicalJson(shown) === canonicalJson(definition)) waiting.set(name, definition);
+    }
+  }
+  flush();
+  return { prompt: added, tools: offered };
 }
 
 function wrapMessage(message: LanguageModelV4Message, names: ReadonlySet<string>): LanguageModelV4Message {

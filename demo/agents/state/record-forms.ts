@@ -353,6 +353,7 @@ export const kinds: Readonly<Record<RecordKind, KindSpec>> = {
           'jsonSchema',
           'unsupportedParameters',
           'cache',
+          'toolLoading',
           'inputs',
           'toolContent',
         ],
@@ -384,7 +385,14 @@ export const kinds: Readonly<Record<RecordKind, KindSpec>> = {
         name: 'cache',
         label: 'Prompt cache',
         as: 'optional',
-        help: 'How prompts are marked for the cache of its server: off, marks, key or 1h. Leave empty for the default.',
+        help:
+          'How prompts are marked for the cache of its server: off, marks, key, salt or 1h. Leave empty for the default.',
+      },
+      {
+        name: 'toolLoading',
+        label: 'Loaded tools',
+        as: 'optional',
+        help: 'call, or native where Anthropic or OpenAI take definitions within a chat. Leave empty for call.',
       },
       {
         name: 'inputs',

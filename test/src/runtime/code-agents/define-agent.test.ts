@@ -13,7 +13,8 @@ import {
 } from '../../../../src/index.ts';
 import type { AgentOptions, StopCondition } from '../../../../src/runtime/index.ts';
 import { callsTools, says, type ScriptedModel, scriptedModel } from '../../../fixtures/model.ts';
-import { lastData, readAll, runRequest } from '../../../fixtures/runtime.ts';
+import { foldMessage } from '../../../../src/runtime/fold-message.ts';
+import { lastData, readAll, runRequest, userMessage } from '../../../fixtures/runtime.ts';
 
 const add = defineTool({
   id: 'add',
@@ -80,6 +81,22 @@ describe('an agent in code', () => {
 });
 
 describe('instructions in code', () => {
+  it('are reported once where they are others in each turn', async () => {
+    let turns = 0;
+    const instructions = () => `Help. Turn ${++turns} of this chat has begun, and more follow`;
+    const runtime = runtimeOf(scriptedModel(says('Yes')), agentOf({ instructions, refresh: 'turn' }));
+    const messages = [userMessage('One', 'u1')];
+    for (let turn = 0; turn < 5; turn++) {
+      const chunks = await readAll(
+        await runtime.run(runRequest({ chat: { id: 'c', messages: [...messages] } }), localPrincipal()),
+      );
+      messages.push(foldMessage(chunks, undefined), userMessage('More', `m${turn}`));
+    }
+    expect(turns).toBe(5);
+    expect(reported).toMatchObject([['hook instructions', { details: { reason: 'unstable_instructions' } }]]);
+    expect(String(reported[0]?.[1])).toContain('from "3 of this chat has begun, and more follo" on');
+  });
+
   it('fail the run as internal when the function throws or returns no text', async () => {
     const script = scriptedModel(says('Hi'));
     const broken = await run(script, { instructions: () => Promise.reject(new TypeError('the secret plan')) });

@@ -31,16 +31,17 @@ const add = defineTool({
 const instructions = `You help. ${'A rule of the house. '.repeat(400)}`;
 
 /** Runs two steps and a turn with a model that calls itself so, and returns what it was called with. */
-async function callsOf(provider: string, { record = {}, agent = {}, refuses = false }: {
+async function callsOf(provider: string, { record = {}, agent = {}, refuses = false, modelId = 'm' }: {
   readonly record?: Partial<ProviderInput>;
   readonly agent?: Partial<AgentInput>;
   readonly refuses?: boolean;
+  readonly modelId?: string;
 } = {}) {
   const calls: LanguageModelV4CallOptions[] = [];
   const model = {
     specificationVersion: 'v4',
     provider,
-    modelId: 'm',
+    modelId,
     supportedUrls: {},
     doGenerate: () => Promise.reject(new Error('streams only')),
     doStream(options: LanguageModelV4CallOptions) {
@@ -129,7 +130,15 @@ describe('the marks of a cache', () => {
     expect(JSON.parse(body)).toMatchObject({ prompt_cache_key: keys[0] });
   });
 
-  it.each(['marks', 'key'] as const)('are %s at other endpoints where the record says so', async (cache) => {
+  it('are a breakpoint behind the instructions as well, from GPT-5.6 on', async () => {
+    const calls = await callsOf('openai.responses', { modelId: 'gpt-5.6' });
+    const body = await bodyOf((fetch) => createOpenAI({ apiKey: 'k', fetch }).responses('gpt-5.6'), calls[0]!);
+    expect(body.match(/prompt_cache_breakpoint/g)).toHaveLength(1);
+    const { input } = JSON.parse(body) as { readonly input: readonly object[] };
+    expect(JSON.stringify(input[0])).toContain('prompt_cache_breakpoint');
+  });
+
+  it.each(['marks', 'key', 'salt'] as const)('are %s at other endpoints where the record says so', async (cache) => {
     const [call] = await callsOf('openai-compatible.chat', { record: { cache } });
     const body = await bodyOf(
       (fetch) => openAiCompatible({ baseUrl: 'https://model.example/v1', model: 'm', fetch }),
@@ -137,6 +146,7 @@ describe('the marks of a cache', () => {
     );
     expect(/cache_control/.test(body)).toBe(cache === 'marks');
     expect(/prompt_cache_key/.test(body)).toBe(cache === 'key');
+    expect(/"cache_salt":"[0-9a-f]{32}"/.test(body)).toBe(cache === 'salt');
   });
 
   it.each(['openai-compatible.chat', 'google.generative-ai', 'mistral.chat', 'something'])(

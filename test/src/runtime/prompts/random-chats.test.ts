@@ -85,6 +85,7 @@ const chats = fc.record({
   contextTokens: fc.constantFrom(3_000, 100_000),
   isStored: fc.boolean(),
   canSummarize: fc.boolean(),
+  isNative: fc.boolean(),
 });
 
 /** Reasons that need one of these actions. */
@@ -128,6 +129,8 @@ interface ChatTerms {
   readonly contextTokens: number;
   readonly isStored: boolean;
   readonly canSummarize: boolean;
+  /** Loaded tools are defined in the middle of the chat. */
+  readonly isNative: boolean;
 }
 
 const image = `data:image/png;base64,${btoa('\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0')}`;
@@ -182,7 +185,7 @@ class Chat {
     };
     return {
       specificationVersion: 'v4',
-      provider: id,
+      provider: id === 'main' && this.#terms.isNative ? 'anthropic.messages' : id,
       modelId: id,
       supportedUrls: {},
       doStream,
@@ -218,7 +221,12 @@ class Chat {
           callerSettings: { instructions: true },
           contextTokens: this.#terms.contextTokens,
         }, { id: 'finder', name: 'Finder', providerId: 'small', entryTools: ['add'] }],
-        providers: [...models.keys()].map((id) => ({ id, kind: 'custom' as const })),
+        providers: [...models.keys()].map((id) => ({
+          id,
+          kind: 'custom' as const,
+          cache: 'off' as const,
+          toolLoading: this.#terms.isNative ? 'native' as const : 'call' as const,
+        })),
         tools: [{
           id: 'ask',
           name: 'ask',
