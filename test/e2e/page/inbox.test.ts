@@ -25,10 +25,12 @@ async function askToDelete(page: Page): Promise<void> {
 }
 
 describe('the inbox of the built playground', () => {
-  it('decides on the calls of two chats and on a question of a plan, and changes a call', async () => {
+  it('decides on three calls of two runs and on a question of a plan, and changes a call', async () => {
     const { page, problems } = await playground.open({ height: 900 });
     await askToDelete(page);
-    await askToDelete(page);
+    await start(page, 'logbook');
+    await send(page, 'Add a note: "Throw me overboard", then delete note note-7 and delete note note-8');
+    await page.getByTestId('approve').nth(1).waitFor();
     await start(page, 'commodore');
     await send(page, 'Calculate 6 * 7; ask me which port we sail for');
     await page.getByTestId('plan-question').waitFor();
@@ -36,9 +38,9 @@ describe('the inbox of the built playground', () => {
     await page.reload(); // the chat of the plan is not read when its question is answered
     await page.getByTestId('open-waiting').click();
     const items = page.getByTestId('inbox-item');
-    await expect.poll(() => items.count()).toBe(3);
-    expect(await page.getByTestId('open-waiting-count').textContent()).toBe('3');
-    expect(await page.title()).toMatch(/^\(3\) /);
+    await expect.poll(() => items.count()).toBe(4);
+    expect(await page.getByTestId('open-waiting-count').textContent()).toBe('4');
+    expect(await page.title()).toMatch(/^\(4\) /);
     await items.first().locator('> summary').click();
     await items.first().getByTestId('approve').waitFor();
     await shoot(page, 'inbox');
@@ -48,16 +50,18 @@ describe('the inbox of the built playground', () => {
     const field = page.getByTestId('change-form').locator('input');
     await field.fill('note-2');
     await page.getByTestId('approve-changed').click();
-    await expect.poll(() => items.count()).toBe(2);
+    await expect.poll(() => items.count()).toBe(3);
     const question = items.filter({ hasText: 'An agent asks' });
     await question.locator('> summary').click();
     await question.getByTestId('plan-text').fill('Bergen');
     await page.keyboard.press('Enter');
-    await expect.poll(() => items.count()).toBe(1);
-    await page.waitForFunction(() => document.activeElement?.parentElement?.matches('.inbox-item'));
-    await page.keyboard.press('Enter');
-    await items.first().getByTestId('deny').waitFor();
-    await page.keyboard.press('d');
+    for (const left of [2, 1]) {
+      await expect.poll(() => items.count()).toBe(left);
+      await page.waitForFunction(() => document.activeElement?.parentElement?.matches('.inbox-item'));
+      await page.keyboard.press('Enter');
+      await page.locator('.inbox-item[open]').getByTestId('deny').waitFor();
+      await page.keyboard.press('d');
+    }
     await page.getByTestId('inbox-empty').waitFor();
     await shoot(page, 'inbox-empty');
     await page.getByTestId('chat-item').getByText('which port').click();

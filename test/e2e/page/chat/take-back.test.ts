@@ -38,4 +38,24 @@ describe('an answer that has acted', () => {
       expect([problems, strangers]).toEqual([[], []]);
     },
   );
+
+  it('is taken back by two of its steps, and the first stays', async () => {
+    const { page, problems } = await open();
+    await page.locator('[data-testid=agent-card][data-agent=logbook]').click();
+    await send(page, 'Add a note: "buy tar", then add a note: "buy rope", then add a note: "buy paint"');
+    await page.getByTestId('take-back-open').click();
+    const calls = page.getByTestId('take-back-calls').getByRole('listitem');
+    await expect.poll(() => calls.count()).toBe(3);
+    await page.getByTestId('take-back-steps').selectOption('1');
+    await expect.poll(() => calls.count()).toBe(2);
+    await page.getByTestId('take-back-confirm').click();
+    await page.getByTestId('take-back-report').getByText('2 calls taken back.').waitFor();
+    await page.getByTestId('take-back-close').click();
+    await page.getByText('Taken back: Add a note: “buy paint”; Add a note: “buy rope”.').waitFor();
+    await send(page, 'List my notes');
+    await page.locator('[data-testid=tool-card][data-tool=notes_list][data-state=result]').waitFor();
+    const said = await page.getByTestId('message').last().innerText();
+    expect([/buy tar/.test(said), /buy (?:rope|paint)/.test(said)]).toEqual([true, false]);
+    expect(problems).toEqual([]);
+  });
 });
