@@ -66,6 +66,7 @@ export const guideGroups: readonly GuideGroup[] = [
       { page: 'approvals', title: 'Approvals', words: 'person decides allow deny' },
       { page: 'undo', title: 'Undo', words: 'take back revert roll back compensate' },
       { page: 'inbox', title: 'Inbox', words: 'waiting decide several batch change edit input approvers stream' },
+      { page: 'people-compared', title: 'People and time, compared', words: 'peers langgraph mastra ai sdk openai' },
       { page: 'discovery', title: 'Discovery', words: 'find search thousands of tools' },
       { page: 'skills', title: 'Skills', words: 'SKILL.md agent skills instructions folder playbook' },
       { page: 'mcp', title: 'MCP', words: 'model context protocol servers clients' },
