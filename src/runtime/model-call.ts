@@ -190,8 +190,8 @@ async function readOpening(
     const parts = await reader.read();
     held.push(...parts ?? []);
     const opening = parts ? openingOf(parts) : 'interrupted';
-    const isEmpty = opening === 'empty' && needsAnswer && !held.some(({ type }) => type === 'tool-input-start');
-    if (isEmpty) throw emptyAnswer();
+    const isBegun = held.some(({ type }) => type === 'tool-input-start' || type === 'custom');
+    if (opening === 'empty' && needsAnswer && !isBegun) throw emptyAnswer();
     if (opening === 'output' || opening === 'end' || opening === 'empty') return opening === 'output';
     if (opening === 'interrupted') throw cut();
     if (opening === 'error') throw new ReportedError(reportedIn(held));
