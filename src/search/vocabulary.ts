@@ -1,7 +1,7 @@
 /** The terms of an index by number, the words that became them, and which known terms a strange word may have meant. */
 
 import { stem } from './terms.ts';
-import { isOneSlipAway } from './words.ts';
+import { isHalfPair, isOneSlipAway } from './words.ts';
 
 /** What a vocabulary knows of a word: the number of its term, and the languages that drop it. */
 export interface KnownWord {
@@ -88,6 +88,7 @@ const shortestPrefix = 3;
 const longestTerm = 40;
 /** Of more terms than this, none is likely to be the one that was meant. */
 const mostLike = 8;
+const mostPairs = 100;
 
 /** Terms in use, as an index knows them. */
 interface TermsInUse {
@@ -106,8 +107,13 @@ export function repairsOf(index: TermsInUse, word: string): readonly string[] {
     .slice(0, mostLike);
 }
 
-/** Returns longer terms that start with the stem; none where there are too many. */
+/** Returns longer terms that start with the stem, none where there are too many; the pairs that have a single character. */
 export function longerTerms(index: TermsInUse, start: string): readonly string[] {
+  if (isHalfPair(start)) {
+    return index.vocabulary.terms.filter((term, number) =>
+      term.length === start.length + 1 && term.includes(start) && index.frequencyOf(number) > 0
+    ).slice(0, mostPairs);
+  }
   if (start.length < shortestPrefix) return [];
   const longer: string[] = [];
   for (let length = start.length + 1; length <= longestTerm; length++) {

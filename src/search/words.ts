@@ -59,8 +59,8 @@ function kindOfPair(text: string, at: number): number {
 
 /**
  * Visits the words of a text in order. `parseHTMLNode` is parse, html, node and parsehtmlnode; the whole comes after its parts,
- * with the place of all of them, and so does a word of three characters or more of a script without spaces. With `wanted`, words
- * that it turns down may be left out.
+ * with the place of all of them, and so does a word of three characters or more of a script without spaces. `co-operate` and one that
+ * is divided at the end of a line have their wholes too. With `wanted`, words that it turns down may be left out.
  */
 export function visitWords(text: string, visit: VisitWord, wanted?: WantWord): void {
   visitAll(text, { visit, wanted, wholes: true });
@@ -68,14 +68,42 @@ export function visitWords(text: string, visit: VisitWord, wanted?: WantWord): v
 
 function visitAll(text: string, visitor: Visitor): void {
   let at = 0;
+  let start = -1; // of words that marks join
   while (at < text.length) {
     const kind = kindOf(text, at);
     if (kind === unspaced) at = visitUnspaced(text, at, visitor);
     else if (kind === lower || kind === upper || kind === digit) {
+      const from = start < 0 ? at : start;
       at = visitPlainWord(text, at, visitor) ?? visitIdentifier(text, at, visitor);
+      const next = visitor.wholes ? joined(text, at) : at;
+      if (next > at) [start, at] = [from, next];
+      else if (start >= 0) {
+        visitWhole(text, { from, to: at }, visitor);
+        start = -1;
+      }
     } else if (kind === sign && !visitor.wholes) at = visitSign(text, at, visitor);
     else at++;
   }
+}
+
+const joins = /[-\u2010\u2011'\u2019]/;
+
+/** Where the word goes on behind the mark at its end, which may divide it between two lines; the end where it does not. */
+function joined(text: string, at: number): number {
+  if (at >= text.length || !joins.test(text.charAt(at)) || !isLetter(text, at - 1)) return at;
+  const isDivided = text[at + 1] === '\n' && text[at] !== "'" && kindOf(text, at + 2) === lower;
+  const next = isDivided ? at + 2 : at + 1;
+  return next < text.length && isLetter(text, next) ? next : at;
+}
+
+function isLetter(text: string, at: number): boolean {
+  const kind = kindOf(text, at);
+  return kind === lower || kind === upper;
+}
+
+function visitWhole(text: string, { from, to }: { from: number; to: number }, { visit, wanted }: Visitor): void {
+  if (to - from > longestWord || (wanted && !wanted(text, from))) return;
+  visit(formOf(text.slice(from, to).replace(/[-\u2010\u2011'\u2019\n_$]/g, '')), from, to);
 }
 
 function visitSign(text: string, at: number, { visit }: Visitor): number {
@@ -192,6 +220,11 @@ export function isSegmented(word: string): boolean {
   return word.length > 2 && kindOf(word, 0) === unspaced && (word.match(characters)?.length ?? 0) > 2;
 }
 
+/** Whether a word is one character of a script without spaces: texts have it in pairs with its neighbors. */
+export function isHalfPair(word: string): boolean {
+  return word !== '' && kindOf(word, 0) === unspaced && word.match(characters)?.length === 1;
+}
+
 /** Returns the words of a text, as {@link visitWords} visits them. */
 export function wordsOf(text: string): string[] {
   const words: string[] = [];
@@ -226,10 +259,16 @@ export function isOneSlipAway(a: string, b: string): boolean {
 
 /** Characters that show nothing: soft hyphens, zero-width signs, marks of direction, selectors of variants. */
 const showsNothing = /\p{Default_Ignorable_Code_Point}+/gu;
+/** Marks that keyboards do not have, and writing programs put in their place. */
+const dashes = /[\u2010-\u2015\u2212]/g;
+const quotes = /[\u2018\u2019\u201b\u02bc\u2032]/g;
+const doubleQuotes = /[\u201c-\u201f\u2033]/g;
 /** Vowel marks of Arabic and Hebrew, which most texts leave out, with what is written on a letter in some spellings. */
 const optionalMarks = /([\p{Script=Arabic}\p{Script=Hebrew}])[\p{M}\u0640]+|\u0640/gu;
 /** Also the dot of Devanagari, which most texts leave out. */
 const accents = /([\p{Script=Latin}\p{Script=Greek}])\p{M}+|\u093c/gu;
+/** A nasal before a consonant of Devanagari, which most texts write as a dot above: हिन्दी is हिंदी. */
+const nasals = /[\u0919\u091e\u0923\u0928\u092e]\u094d(?=[\u0915-\u092d])/g;
 /** Stress marks, and the dots of ё; those of й and ї make another letter. */
 const cyrillicMarks = /([аеиоуыэюяіє])[\u0300\u0301]+|(е)\u0308/gu;
 /** Letters that are one for who searches, and have no decomposition. */
@@ -261,10 +300,8 @@ const otherDigits = /[٠-٩۰-۹०-९]/g;
 export function foldText(text: string): string {
   if (isAscii(text)) return text.toLowerCase();
   // Upper case has one spelling for ß and for a sigma; a capital ẞ becomes ß first.
-  const folded = text.replace(showsNothing, '').normalize('NFKC').toLowerCase().toUpperCase().toLowerCase().replaceAll(
-    'ς',
-    'σ',
-  );
+  const folded = text.replace(showsNothing, '').normalize('NFKC').toLowerCase().toUpperCase().toLowerCase()
+    .replaceAll('ς', 'σ').replace(dashes, '-').replace(quotes, "'").replace(doubleQuotes, '"');
   if (!/[\u0590-\u07ff\u0966-\u096f]/.test(folded)) return folded.normalize('NFC');
   return folded.normalize('NFD').replace(optionalMarks, '$1').normalize('NFC')
     .replace(arabicToMap, (letter) => arabicLetters[letter]!).replace(otherDigits, (one) => String(digitOf(one)));
@@ -280,7 +317,7 @@ export function formOf(word: string): string {
   const found = known.get(word);
   if (found !== undefined) return found;
   const form = foldText(word).normalize('NFD').replace(accents, '$1').replace(cyrillicMarks, '$1$2').normalize('NFC')
-    .replace(latinToMap, (letter) => sameLetters[letter]!);
+    .replace(nasals, '\u0902').replace(latinToMap, (letter) => sameLetters[letter]!);
   known.set(word, form);
   return form;
 }

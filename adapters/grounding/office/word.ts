@@ -116,6 +116,7 @@ function describe(
   else if (name === 'tab' && attributes['w:pos'] === undefined) paragraph.text += '\t';
   else if (name === 'br' || name === 'cr') paragraph.text += '\n';
   else if (name === 'noBreakHyphen') paragraph.text += '-';
+  else if (name === 'docPr' && attributes['descr']) paragraph.text += ` ${attributes['descr']} `; // what a picture shows
 }
 
 function write({ text, level, isItem }: Paragraph, out: Pick<Markdown, 'heading' | 'item' | 'paragraph'>): void {

@@ -10,7 +10,7 @@ interface Shared {
   /** The texts that cells refer to; `undefined` without the part that has them. */
   readonly texts: readonly string[] | undefined;
   /** What the numbers of a style are, where they are no numbers to a reader. */
-  readonly timeOf: (style: number) => Time | undefined;
+  readonly formatOf: (style: number) => NumberFormat | undefined;
   readonly from1904: boolean;
 }
 
@@ -26,7 +26,7 @@ export async function readWorkbook(office: OfficePackage, markdown: Markdown, wo
     },
   });
   const texts = await readTexts(office, pathOf('sharedStrings', 'xl/sharedStrings.xml'));
-  const shared = { texts, timeOf: await timeFormats(office, pathOf('styles', 'xl/styles.xml')), from1904 };
+  const shared = { texts, formatOf: await numberFormats(office, pathOf('styles', 'xl/styles.xml')), from1904 };
   for (const [path, name] of sheets) {
     await office.read(path, sheetHandler(shared, startSheet(markdown, name), markdown));
   }
@@ -105,16 +105,18 @@ function columnOf(reference: string | undefined): number | undefined {
   return column < mostColumns ? column : undefined;
 }
 
-function textOf({ type, style, value }: Cell, { texts, timeOf, from1904 }: Shared): string {
+function textOf({ type, style, value }: Cell, { texts, formatOf, from1904 }: Shared): string {
   if (type === 's') {
     if (!texts) throw invalidDocument('its cells refer to texts that are not in it');
     return unescaped(texts[Number(value)] ?? '');
   }
   if (type === 'b') return value === '1' ? 'true' : 'false';
   if (type !== 'n' || value === '') return unescaped(value);
-  const time = timeOf(style);
-  if (time === 'duration') return durationText(Number(value)) ?? shownNumber(value);
-  return (time === 'date' ? dateText(Number(value), from1904) : undefined) ?? shownNumber(value);
+  const shown = formatOf(style);
+  if (shown === 'duration') return durationText(Number(value)) ?? shownNumber(value);
+  if (shown === 'percent') return `${Number((Number(value) * 100).toPrecision(15))}%`;
+  if (typeof shown === 'number') return /^\d+$/.test(value) ? value.padStart(shown, '0') : shownNumber(value);
+  return (shown === 'date' ? dateText(Number(value), from1904) : undefined) ?? shownNumber(value);
 }
 
 /** Characters that XML cannot hold are written as `_x000D_` (ISO/IEC 29500, ST_Xstring). */
@@ -132,10 +134,11 @@ function shownNumber(value: string): string {
 
 const dayMs = 86_400_000;
 
-type Time = 'date' | 'duration';
+/** How a number is shown, where it is not shown as it is; a number is that of its digits, as codes have them. */
+type NumberFormat = 'date' | 'duration' | 'percent' | number;
 
-/** Reads the styles. Returns whether the numbers of a style are dates or durations. */
-async function timeFormats(office: OfficePackage, path: string): Promise<Shared['timeOf']> {
+/** Reads the styles. Returns how the numbers of a style are shown. */
+async function numberFormats(office: OfficePackage, path: string): Promise<Shared['formatOf']> {
   const custom = new Map<number, string>();
   const formats: number[] = [];
   let isInCells = false;
@@ -153,7 +156,9 @@ async function timeFormats(office: OfficePackage, path: string): Promise<Shared[
     const id = formats[style] ?? 0;
     const code = custom.get(id) ?? '';
     if (id === 46 || isDurationCode(code)) return 'duration';
-    return isDateId(id) || isDateCode(code) ? 'date' : undefined;
+    if (isDateId(id) || isDateCode(code)) return 'date';
+    if (id === 9 || id === 10 || /^[#,]*0(?:\.0+)?%$/.test(code)) return 'percent';
+    return /^0{2,}$/.test(code) ? code.length : undefined;
   };
 }
 

@@ -7,7 +7,7 @@ import { type IndexRules, SearchIndex } from '../../../src/search/search-index.t
 import { stem } from '../../../src/search/terms.ts';
 import type { TextThesaurus } from '../../../src/search/thesaurus.ts';
 import { longerTerms, repairsOf, type Vocabulary } from '../../../src/search/vocabulary.ts';
-import { isSegmented, visitWords } from '../../../src/search/words.ts';
+import { isHalfPair, isSegmented, visitWords } from '../../../src/search/words.ts';
 
 /** Weights are halves: a mention counts in the title 1.5, in the text 1, in the path 0.5. */
 const rules: IndexRules = {
@@ -94,7 +94,7 @@ export async function readTextQuery(
       if (!counts.has(other)) worths.set(other, worth * otherShare);
     }
     for (const meaning of phrases.get(word) ?? []) worths.set(meaning, phraseWorth * otherShare);
-    const others = [...worths, ...(own === undefined ? likeWords(index, word, one) : [])];
+    const others = [...worths, ...(own === undefined || isHalfPair(one) ? likeWords(index, word, one) : [])];
     return {
       word,
       stem: one,

@@ -40,9 +40,10 @@ export function* csvRecords(text: string, { separator }: CsvOptions = {}): Gener
   for (const rows of rowsOf(withoutSpaces(content, delimiter), delimiter)) {
     const records: TextRecord[] = [];
     const width = names ? 0 : commonWidth(rows);
-    for (const cells of rows) {
+    for (const [at, cells] of rows.entries()) {
       if (cells.every((cell) => cell.trim() === '')) continue;
-      if (!names && width > 2 && cells.length === 1) { // a title above the names
+      const isApart = width > 2 || (width === 2 && rows[at + 1]?.join('') === '');
+      if (!names && isApart && cells.length === 1) { // a title above the names
         records.push(toRecord(cells, []));
         continue;
       }

@@ -53,7 +53,7 @@ const paragraphs = new Set(
   ('address article aside blockquote dd div dl fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr main nav ol ' +
     'p pre section table ul').split(' '),
 );
-const lines = new Set(['br', 'caption', 'dt', 'dd', 'li', 'option', 'tr']);
+const lines = new Set(['br', 'button', 'caption', 'dt', 'dd', 'input', 'li', 'option', 'select', 'textarea', 'tr']);
 const cells = new Set(['td', 'th']);
 /** A space of preformatted text, until all others are counted. No text has it. */
 const keptSpace = '\u0001';

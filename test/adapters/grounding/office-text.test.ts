@@ -148,6 +148,12 @@ describe('officeText of Word documents', () => {
     expect(text).toBe('kept once');
   });
 
+  it('reads what a picture shows', async () => {
+    expect(await word('<w:p><w:r><w:drawing><wp:docPr descr="A red boat"/></w:drawing></w:r></w:p>')).toBe(
+      'A red boat',
+    );
+  });
+
   it('reads footnotes, breaks, tabs, text boxes, and a table within a cell', async () => {
     const table = `<w:tbl><w:tr><w:tc>${p('a')}<w:tbl><w:tr><w:tc>${p('b')}</w:tc></w:tr></w:tbl></w:tc><w:tc>${
       p('c')
@@ -178,6 +184,16 @@ describe('officeText of workbooks', () => {
     const cell = (column: string, style: number, days: number) => `<c r="${column}1" s="${style}"><v>${days}</v></c>`;
     const row = `<row>${cell('A', 0, 2.25)}${cell('B', 1, 1.0001)}${cell('C', 1, -0.5)}</row>`;
     expect(await workbook(row, { 'xl/styles.xml': styles })).toBe('## S\n\n| 54:00 | 24:00:09 | -12:00 |');
+  });
+
+  it('shows parts of a hundred and the digits of codes', async () => {
+    const styles =
+      '<styleSheet><numFmts><numFmt numFmtId="170" formatCode="00000"/><numFmt numFmtId="171" formatCode="0.0%"/></numFmts><cellXfs><xf/><xf numFmtId="170"/><xf numFmtId="171"/><xf numFmtId="9"/></cellXfs></styleSheet>';
+    const cells = [[1, '123'], [1, '1234567'], [1, '1.5'], [2, '0.125'], [3, '0.07'], [0, '0.5']]
+      .map(([style, value]) => `<c s="${style}"><v>${value}</v></c>`);
+    expect(await workbook(`<row>${cells.join('')}</row>`, { 'xl/styles.xml': styles })).toBe(
+      '## S\n\n| 00123 | 1234567 | 1.5 | 12.5% | 7% | 0.5 |',
+    );
   });
 
   it('has no column for a reference beyond the last, and no text for one that is not there', async () => {

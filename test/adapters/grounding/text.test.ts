@@ -30,6 +30,7 @@ describe('textSource', () => {
     ];
     expect((await found(items, '数据源'))[0]?.id).toBe('zh');
     expect((await found(items, '二回'))[0]?.id).toBe('ja');
+    for (const one of ['潮', '回', '果']) expect((await found(items, one))[0]?.id).toBe(one === '果' ? 'zh' : 'ja');
     expect((await found(items, 'anchor ship'))[0]?.id).toBe('en');
   });
 

@@ -37,6 +37,20 @@ describe('wordsOf', () => {
     expect(wordsOf('x'.repeat(100))).toEqual([]);
   });
 
+  it.each([
+    ['co-operate', 'cooperate'],
+    ['co\u2010operate', 'cooperate'],
+    ['state\u2011of\u2011the-art', 'stateoftheart'],
+    ['Zu-\nsammenarbeit', 'zusammenarbeit'],
+    ['O’Brien’s', 'obriens'],
+  ])('has a whole for %j', (text, whole) => {
+    expect(wordsOf(text)).toEqual([...partsOf(text), whole]);
+  });
+
+  it.each(['2024-03-05', 'a - b', 'a-\n\nb', 'a -b', 'Pier-7', "dogs' bones"])('has no whole for %j', (text) => {
+    expect(wordsOf(text)).toEqual(partsOf(text));
+  });
+
   it('adds longer words where the platform knows them, after their pairs and with their place', () => {
     const visited: [string, string][] = [];
     const text = 'ปิดวันอาทิตย์';
@@ -66,7 +80,8 @@ describe('formOf', () => {
     ['Hebrew points', 'שָׁלוֹם', 'שלום'],
     ['stress marks and ё', 'зелёный замо\u0301к', 'зеленый замок'],
     ['letters that marks make', 'й ї', 'й ї'],
-    ['vowels of Indic scripts', 'हिन्दी', 'हिन्दी'],
+    ['nasals of Devanagari', 'हिन्दी', 'हिंदी'],
+    ['vowels of Indic scripts', 'हिंदी', 'हिंदी'],
     ['the dot of Devanagari', 'फ़ाइल', 'फाइल'],
     ['letters in circles and squares', 'Ⓟⓘⓔⓡ', 'pier'],
     ['kana of half width', 'ﾎﾟｰﾄ', 'ポート'],
@@ -74,6 +89,10 @@ describe('formOf', () => {
     expect(formOf(word)).toBe(form);
     expect(formOf(word.normalize('NFD'))).toBe(form);
     expect(formOf(form)).toBe(form);
+  });
+
+  it('has one form of the marks that writing programs replace', () => {
+    expect(foldText('“A” ‘b’ c‐d‑e–f—g−h e\u00admail')).toBe('"a" \'b\' c-d-e-f-g-h email');
   });
 
   it('keeps accents where only case and composition are folded', () => {

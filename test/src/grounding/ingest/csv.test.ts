@@ -29,6 +29,13 @@ describe('parseCsv', () => {
     expect(parseCsv(text)).toEqual([...titles, { name: 'Gull', draft: '3', port: 'Kiel' }]);
   });
 
+  it('takes a title for one where a line without fields follows', () => {
+    expect(parseCsv('Fleet of 2026\n\nname,draft\nGull,3\n')).toEqual([{ 'column 1': 'Fleet of 2026' }, {
+      name: 'Gull',
+      draft: '3',
+    }]);
+  });
+
   it('takes one column of sentences for what it is', () => {
     const text = 'note\nFog, no wind\nRain, wind, cold and hail\nSun\n';
     expect(parseCsv(text).map(({ note }) => note)).toEqual(['Fog', 'Rain', 'Sun']);

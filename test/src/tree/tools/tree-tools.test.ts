@@ -265,6 +265,7 @@ describe('treeTools', () => {
     };
     expect(await find('name', 'contains', 'AN')).toEqual(['root', 'ann']);
     expect(await find('name', 'contains', 'An', { caseSensitive: true })).toEqual(['ann']);
+    expect(await find('name', 'contains', 'a\u00adn')).toEqual(['root', 'ann']);
     expect(await find('meta.tags', 'contains', 'tech')).toEqual(['it']);
     expect(await find('meta.tags', 'contains', 'tec')).toEqual([]);
     expect(await find('meta.tags', 'eq', 'all')).toEqual(['root']);
