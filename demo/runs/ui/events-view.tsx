@@ -1,25 +1,30 @@
-import { useComputed, useSignalEffect } from '@preact/signals';
+import { useComputed, useSignal, useSignalEffect } from '@preact/signals';
 import type { JSX } from 'preact';
 import type { ObservedEvent } from '../../../src/contracts/event-sink.ts';
 import type { OpenedRun } from '../state/opened-run.ts';
 import { formatCount } from '../../kit/format.ts';
 import { JsonView } from '../../kit/json-view.tsx';
+import { lazy } from '../../kit/lazy.tsx';
 import { nameOfModel } from '../../settings/state/model-name.ts';
 import { formatMoment } from './moment.ts';
 import { RunDetails } from './run-details.tsx';
 import { Status } from './status.tsx';
 import { rankAfter, ranksIn, RowSpace, useRows } from '../../kit/hooks/use-rows.tsx';
 
+const TryRules = lazy(async () => (await import('./try-rules.tsx')).TryRules);
+
 /** Every event of the run, in order, by action and words. */
 export function EventsView({ run }: { run: OpenedRun }): JSX.Element {
   const place = run.event.value;
   const event = place === undefined ? undefined : run.record.value.events[place];
+  const isTrying = useSignal(false);
   return (
     <div class='timeline' data-selected={event !== undefined}>
       <div class='timeline-main'>
-        <Filters run={run} />
+        <Filters run={run} onTry={() => (isTrying.value = true)} />
         <EventList run={run} />
       </div>
+      {isTrying.value && <TryRules events={run.record.value.events} onClose={() => (isTrying.value = false)} />}
       {event && place !== undefined && (
         <RunDetails
           label='Event details'
@@ -36,7 +41,7 @@ export function EventsView({ run }: { run: OpenedRun }): JSX.Element {
   );
 }
 
-function Filters({ run }: { run: OpenedRun }): JSX.Element {
+function Filters({ run, onTry }: { run: OpenedRun; onTry: () => void }): JSX.Element {
   const { action, text } = run.filter.value;
   const count = run.found.value.length;
   return (
@@ -65,6 +70,7 @@ function Filters({ run }: { run: OpenedRun }): JSX.Element {
       <p class='inspector-faint' role='status' data-testid='event-count'>
         {count === 0 ? 'No results' : formatCount(count, 'event')}
       </p>
+      <button type='button' class='button' data-testid='open-try-rules' onClick={onTry}>Try rules</button>
     </div>
   );
 }

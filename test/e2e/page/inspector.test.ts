@@ -26,6 +26,24 @@ async function openFile(page: Page, content: string | Buffer): Promise<void> {
   await page.getByTestId('run-file').setInputFiles({ name: 'run.json', mimeType: 'application/json', buffer });
 }
 
+/** Asks what rules would have said of the calls of the open run. */
+async function tryRules(page: Page, picture: string): Promise<void> {
+  await page.getByTestId('event-row').first().waitFor();
+  await page.getByTestId('open-try-rules').click();
+  await page.getByTestId('try-rules-run').click();
+  await page.getByTestId('try-rules-result').getByText('2 calls: 2 allowed.').waitFor();
+  const rule = { id: 'no-clock', effect: 'deny', actions: ['tool.call'], resources: ['tool:current_time'] };
+  await page.getByTestId('try-rules-input').fill(JSON.stringify([rule, { effect: 'allow', actions: ['*'] }]));
+  await page.getByTestId('try-rules-run').click();
+  await page.getByTestId('try-rules-result').getByText('2 calls: 1 allowed, 1 denied.').waitFor();
+  await page.locator('[data-decision=deny]').getByText('current_time').waitFor();
+  await shoot(page, picture);
+  await page.getByTestId('try-rules-input').fill('[');
+  await page.getByTestId('try-rules-run').click();
+  await page.getByTestId('try-rules').getByText(/not JSON/).waitFor();
+  await page.keyboard.press('Escape');
+}
+
 const rows = (page: Page) => page.getByTestId('span-row');
 const named = (page: Page, name: string) => page.locator(`[data-testid=span-row][data-name="${name}"]`);
 
@@ -183,7 +201,7 @@ describe('the run inspector in the built playground', () => {
       await named(page, 'tool.call').first().click();
       for (const tab of ['timeline', 'events', 'tools', 'prompt', 'usage']) {
         await page.getByTestId(`run-tab-${tab}`).click();
-        if (tab === 'events') await page.getByTestId('event-row').first().waitFor();
+        if (tab === 'events') await tryRules(page, `inspector-rules-${width}`);
         if (tab === 'prompt') await page.getByTestId('prompt-view').waitFor();
         await shoot(page, `inspector-dark-${width}-${tab}`);
         const widths = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
