@@ -277,7 +277,17 @@ describe('the egress list of an agent', () => {
     expect(seen).toEqual([[docs]]);
   });
 
-  it.each([[['*']], [['https://*.com']], [['api.example.com']], [['https://a.example.com/x']], ['any'], [[7]]])(
+  const ofStrangers = ['com', 'co.uk', 'github.io', 'workers.dev', 'a.example.com:8443'].map((host) =>
+    `https://*.${host}`
+  );
+  const unlike = [
+    'https://u@a.example.com',
+    'https://a.example.com.',
+    'https://a.example.com/x',
+    'https://ä.example.com',
+    'https://a.*.com',
+  ];
+  it.each([[['*']], [['api.example.com']], ['any'], [[7]], ...[...ofStrangers, ...unlike].map((one) => [[one]])])(
     'is refused by the registry when it is %j',
     async (egress) => {
       const registry = createRegistry({ storage: memoryStorage() });
@@ -313,6 +323,14 @@ describe('fetchUrlTool', () => {
     'http://169.254.169.254/latest',
     'data:text/plain,x',
     'https://dοcs.example.com/',
+    'https://docs.example.com。evil.net/',
+    'https://example.org/',
+    'https://a.example.org:8443/',
+    'https://a.example.org./',
+    'https://a.example.org.evil.net/',
+    'https://aexample.org/',
+    'https://evil.net/#.example.org',
+    'https://evil.net\\.example.org/',
   ])('sends nothing for %s, which is in no list', async (url) => {
     const { runtime, sent } = composed({ models: { helper: calls('fetch_url', { url }) } });
     const chunks = await readAll(await runtime.run(runRequest(), me));
@@ -321,12 +339,36 @@ describe('fetchUrlTool', () => {
   });
 
   it('takes no credentials, whose host is another than it seems', async () => {
-    const { runtime, sent } = composed({
-      models: { helper: calls('fetch_url', { url: 'https://docs.example.com@evil.net/' }) },
-    });
-    expect(errorsIn(await readAll(await runtime.run(runRequest(), me)))).toMatchObject([{ code: 'invalid_argument' }]);
-    expect(sent).toEqual([]);
+    for (
+      const url of [
+        'https://docs.example.com@evil.net/',
+        'https://docs.example.com:x@evil.net/',
+        'https://u@docs.example.com/',
+      ]
+    ) {
+      const { runtime, sent } = composed({ models: { helper: calls('fetch_url', { url }) } });
+      expect(errorsIn(await readAll(await runtime.run(runRequest(), me)))).toMatchObject([{
+        code: 'invalid_argument',
+      }]);
+      expect(sent).toEqual([]);
+    }
   });
+
+  it.each([
+    'https://evil.net/',
+    'https://a.example.org:8443/',
+    'https://a.example.org./',
+    'http://a.example.org/',
+    '//evil.net/',
+  ])(
+    'stops at the second redirect, to %s',
+    async (location) => {
+      const answers = [redirect(302, `${docs}/b`), redirect(307, location), text('leaked')];
+      const { runtime, sent } = composed({ models: { helper: calls('fetch_url', { url: `${docs}/a` }) }, answers });
+      expect(errorsIn(await readAll(await runtime.run(runRequest(), me)))).toMatchObject([{ code: 'forbidden' }]);
+      expect(sent.map(({ url }) => url)).toEqual([`${docs}/a`, `${docs}/b`]);
+    },
+  );
 
   it('with any: true asks a person for each call, and may act', async () => {
     const { egress, sent } = scriptedEgress([text('fine')]);
