@@ -1,10 +1,11 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { hurry } from '../../fixtures/processes/hurry.ts';
-import { mortal } from '../../fixtures/processes/lost-instance.ts';
+import { mortal, stoppable } from '../../fixtures/processes/lost-instance.ts';
 import { memorySecrets } from '../../../adapters/secrets/memory.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import {
+  createRules,
   type CreateRuntimeOptions,
   defineTool,
   type HostedRuntime,
@@ -232,6 +233,26 @@ describe('a run whose instance was killed', () => {
     expect(lastData(limited, 'data-run')).toMatchObject({ state: 'stopped' });
   });
 
+  it('makes no call that its caller may make no more', async () => {
+    const narrowed = createRules([{
+      effect: 'deny',
+      actions: ['tool.call'],
+      subjects: ['local'],
+      resources: ['tool:act'],
+    }], {
+      otherwise: 'allow',
+    });
+    const { chunks, there } = await killed({
+      first: [look, half],
+      second: [act, says('Done')],
+      until: { type: 'text-delta', count: 1 },
+      after: { authorize: narrowed },
+    });
+    expect(there).toEqual(['look l~2']);
+    expect(JSON.stringify(chunks)).toContain('"code":"forbidden"');
+    expect(textOf(chunks)).toContain('Done');
+  });
+
   it('has no tool that its agent has lost meanwhile', async () => {
     const { chunks, there } = await killed({
       first: [look, half],
@@ -337,3 +358,48 @@ describe('a run whose instance was killed', () => {
     expect(JSON.stringify(await storage.list({ prefix: [], limit: 1000 }))).not.toMatch(/old-canary|new-canary/);
   });
 });
+
+describe('a process that is stopped for 20 s, and goes on', () => {
+  it.each(['owner', 'observer', 'storage'] as const)(
+    'where it is the %s, ends the run once and acts once',
+    async (who) => {
+      const storage = memoryStorage();
+      const [here, there] = [tools(), tools()];
+      const [one, two] = [stoppable(storage), stoppable(storage)];
+      const gate = Promise.withResolvers<void>();
+      const gated = () =>
+        ReadableStream.from((async function* () {
+          yield* says('Half ').slice(0, 3);
+          await gate.promise; // the owner's own model answers when the owner goes on
+          yield { type: 'text-end' as const, id: 't' };
+          yield* act.slice(1);
+        })());
+      const a = testRuntime({ ...scriptedModel(look, gated, says('Done')), storage: one.storage, tools: here.tools });
+      const model = scriptedModel(act, says('Done'));
+      const b = testRuntime({ ...model, storage: two.storage, tools: there.tools });
+      const { runId } = await a.start(runRequest(), me, {});
+      const cursor = await a.runs.cursor(me, runId, 0);
+      for (let seen = ''; !seen.includes('Half');) seen += JSON.stringify(await cursor.next() ?? []);
+      cursor.close();
+      // Asks for the run, so that its owner is observed. It is cut where the storage is silent for 5 s.
+      const reading = chunksOf(b, runId).catch(() => undefined);
+      await pass(3_000);
+      const goOn = [...who === 'observer' ? [] : [one.stop()], ...who === 'owner' ? [] : [two.stop()]];
+      await pass(20_000);
+      goOn.forEach((go) => go());
+      gate.resolve();
+      const chunks = await reading ?? await chunksOf(b, runId);
+      expect(terminalChunks(chunks)).toHaveLength(1);
+      expect(lastData(chunks, 'data-run')).toMatchObject({ state: 'completed' });
+      await expect.poll(() => a.runs.open + b.runs.open).toBe(0);
+      expect([...here.made, ...there.made].filter((call) => call.startsWith('act '))).toHaveLength(1);
+      expect(await chunksOf(a, runId)).toEqual(chunks);
+      if (who === 'observer') expect([model.calls, here.made.length]).toEqual([[], 3]);
+    },
+  );
+});
+
+/** Waits until so much of the hurried time has passed. */
+async function pass(ms: number): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, ms));
+}
