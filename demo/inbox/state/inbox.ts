@@ -58,6 +58,7 @@ export class WaitingList {
       for (let next = await reader.read(); !next.done; next = await reader.read()) {
         const known = this.#byPlace.value.get(via) ?? [];
         const { value: change } = next;
+        if (change.type === 'opened') showNotice(change.item);
         this.#set(
           via,
           change.type === 'snapshot'
@@ -80,5 +81,24 @@ export class WaitingList {
     else byPlace.delete(via);
     for (const { id } of items ?? []) this.#seen.add(id);
     this.#byPlace.value = byPlace;
+  }
+}
+
+/** Whether the page may tell the person of what waits: it has asked the browser, can ask it, or cannot tell. */
+export function noticePermission(): 'granted' | 'default' | 'denied' {
+  return 'Notification' in globalThis ? Notification.permission : 'denied';
+}
+
+/** Tells a person who has allowed it and looks elsewhere. The text is the tool's title alone: others may see the screen. */
+function showNotice({ id, title }: InboxItem): void {
+  if (!document.hidden || noticePermission() !== 'granted') return;
+  try {
+    const notice = new Notification('Waiting for you', { body: title, tag: id });
+    notice.addEventListener('click', () => {
+      window.focus();
+      location.hash = '#/waiting';
+    });
+  } catch {
+    // Browsers of phones show notices of service workers alone: the number in the title stays.
   }
 }

@@ -20,7 +20,7 @@ import { Problem } from '../../kit/problem.tsx';
 import type { PlanQuestion } from '../../plan/state/plan-data.ts';
 import { PlanAnswer } from '../../plan/ui/plan-answer.tsx';
 import { decideItem, type WaitingDecision } from './decide-item.ts';
-import type { WaitingItem } from '../state/inbox.ts';
+import { noticePermission, type WaitingItem } from '../state/inbox.ts';
 import '../style.css';
 import { ChangeForm } from './change-form.tsx';
 
@@ -29,6 +29,7 @@ export function InboxScreen({ playground }: { playground: Playground }): JSX.Ele
   const { waiting } = playground;
   const opened = useSignal<readonly string[]>([]);
   const problem = useSignal<string | undefined>(undefined);
+  const notices = useSignal(noticePermission());
   const decidedAt = useRef<number | undefined>(undefined);
   const items = waiting.items.value;
   useEffect(() => {
@@ -60,6 +61,22 @@ export function InboxScreen({ playground }: { playground: Playground }): JSX.Ele
         <p class='inbox-empty' data-testid='inbox-empty'>
           Nothing waits for you. Calls that need your approval and questions of agents appear here.
         </p>
+      )}
+      {notices.value === 'default' && (
+        <p class='inbox-notices'>
+          <button
+            type='button'
+            class='button'
+            data-testid='tell-me'
+            onClick={() => void Notification.requestPermission().then((permission) => (notices.value = permission))}
+          >
+            Tell me
+          </button>{' '}
+          <span class='field-help'>about new ones while I look at another page.</span>
+        </p>
+      )}
+      {notices.value === 'granted' && (
+        <p class='field-help' data-testid='told'>You are told of new ones while you look at another page.</p>
       )}
       {groupsOf(items).map((group) => (
         <Group key={keyOf(group[0])} items={group} opened={opened} playground={playground} onDecide={decide} />

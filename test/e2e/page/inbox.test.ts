@@ -109,4 +109,40 @@ describe('the inbox of the built playground', () => {
     await shoot(page, 'inbox-phone-dark');
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
   });
+
+  it('tells a person who wants that of what waits while the page is hidden, without what it is about', async () => {
+    const context = await playground.newContext();
+    await context.addInitScript(() => {
+      const shown: unknown[] = [];
+      const state = { permission: 'default', shown };
+      Object.assign(globalThis, { state });
+      class Notice extends EventTarget {
+        static get permission() {
+          return state.permission;
+        }
+        static requestPermission() {
+          return Promise.resolve(state.permission = 'granted');
+        }
+        constructor(title: string, options: object) {
+          super();
+          shown.push({ title, ...options });
+        }
+      }
+      Object.assign(globalThis, { Notification: Notice });
+      Object.defineProperty(document, 'hidden', { get: () => location.hash !== '#/waiting' });
+    });
+    const { page, problems } = await playground.open({ context });
+    const shown = () => page.evaluate(() => (globalThis as unknown as { state: { shown: object[] } }).state.shown);
+    await askToDelete(page);
+    await page.getByTestId('open-waiting').click();
+    await page.getByTestId('inbox-item').waitFor();
+    expect(await shown()).toEqual([]); // nobody wants to be told
+    await shoot(page, 'inbox-tell');
+    await page.getByTestId('tell-me').click();
+    await page.getByTestId('told').waitFor();
+    await askToDelete(page);
+    await expect.poll(shown).toMatchObject([{ title: 'Waiting for you', body: 'Delete a note' }]);
+    expect(problems).toEqual([]);
+    await context.close();
+  });
 });

@@ -367,13 +367,16 @@ describe('a process that is stopped for 20 s, and goes on', () => {
       const [here, there] = [tools(), tools()];
       const [one, two] = [stoppable(storage), stoppable(storage)];
       const gate = Promise.withResolvers<void>();
-      const gated = () =>
-        ReadableStream.from((async function* () {
-          yield* says('Half ').slice(0, 3);
-          await gate.promise; // the owner's own model answers when the owner goes on
-          yield { type: 'text-end' as const, id: 't' };
-          yield* act.slice(1);
-        })());
+      const gated: Source = () =>
+        new ReadableStream({
+          async start(controller) {
+            for (const part of says('Half ').slice(0, 3)) controller.enqueue(part);
+            await gate.promise; // the owner's own model answers when the owner goes on
+            controller.enqueue({ type: 'text-end', id: 't' });
+            for (const part of act.slice(1)) controller.enqueue(part);
+            controller.close();
+          },
+        });
       const a = testRuntime({ ...scriptedModel(look, gated, says('Done')), storage: one.storage, tools: here.tools });
       const model = scriptedModel(act, says('Done'));
       const b = testRuntime({ ...model, storage: two.storage, tools: there.tools });
