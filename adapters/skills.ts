@@ -97,6 +97,7 @@ export async function skills(
       return { name, file, text: textOf(bytes, `${name}/${file}`) };
     },
   });
+  pinned.set(tool.definition, known);
   return {
     ...tool,
     starts: (checked) => {
@@ -105,6 +106,66 @@ export async function skills(
     },
     topics: [...known.values()].map(({ name, description }) => ({ name: `skill:${name}`, description })),
   };
+}
+
+/** What has become of a skill since its tool was made. */
+export interface SkillReview {
+  readonly skill: string;
+  readonly change: 'added' | 'changed' | 'removed';
+  /** What differs; a text is absent where the file is not there, or is no text in UTF-8. */
+  readonly files: readonly { readonly path: string; readonly before?: string; readonly after?: string }[];
+  /** What the checks of MCP texts say of the new texts: `error` for what is certain, else `warning`. */
+  readonly findings: readonly {
+    readonly severity: 'error' | 'warning';
+    readonly rule: string;
+    readonly message: string;
+    readonly path: string;
+  }[];
+}
+
+/** The files that a tool was made of. */
+const pinned = new WeakMap<object, ReadonlyMap<string, Skill>>();
+
+/**
+ * Compares the skills of today with those that a tool of `skills` has pinned, for the person who decides whether to make it again.
+ * Empty where nothing has changed.
+ *
+ * @throws PinnaceError `invalid_argument`: `skill_invalid` as `skills` does, or for another tool.
+ * @example
+ * for (const { skill, change, files, findings } of await reviewSkills(skillRead, readSkills('./skills'))) console.log(skill, change, files, findings);
+ */
+export async function reviewSkills(tool: Tool, source: SkillFiles | LoadSkills): Promise<readonly SkillReview[]> {
+  const before = pinned.get(tool.definition);
+  if (!before) throw invalidSkill('skill_read', 'the tool was not made by skills()');
+  const { checkTexts } = await import('../src/mcp/check-texts.ts');
+  const after = foldersOf(typeof source === 'function' ? await source() : source);
+  for (const [name, files] of after) readSkill(name, files); // as `skills` will
+  const names = [...new Set([...before.keys(), ...after.keys()])].toSorted();
+  return names.flatMap((skill): SkillReview[] => {
+    const [old, now] = [before.get(skill)?.files, after.get(skill)];
+    const paths = [...new Set([...old?.keys() ?? [], ...now?.keys() ?? []])].toSorted();
+    const files = paths.filter((path) => !areSame(old?.get(path), now?.get(path))).map((path) => {
+      const [was, is] = [old?.get(path), now?.get(path)].map((bytes) => bytes && textIn(bytes));
+      return { path, ...(was !== undefined && { before: was }), ...(is !== undefined && { after: is }) };
+    });
+    if (files.length === 0) return [];
+    const findings = files.flatMap(({ path, after: text = '' }) =>
+      checkTexts(text, { others: new Set() }).map(({ severity, rule, message }) => ({ severity, rule, message, path }))
+    );
+    return [{ skill, change: old ? now ? 'changed' : 'removed' : 'added', files, findings }];
+  });
+}
+
+function areSame(one: Uint8Array | undefined, other: Uint8Array | undefined): boolean {
+  return one?.length === other?.length && (one ?? []).every((byte, at) => byte === other?.[at]);
+}
+
+function textIn(bytes: Uint8Array): string | undefined {
+  try {
+    return textOf(bytes, '');
+  } catch {
+    return undefined;
+  }
 }
 
 /** The sorted files of each skill, by its name. Paths cannot lead out of a skill: they are keys, and have one form. */
