@@ -1,8 +1,8 @@
 /** Markdown as HTML, with the playground's own parser. HTML in the source is escaped. */
 
-import { locateBlocks } from '../markdown/state/markdown-blocks.ts';
-import { readInline } from '../markdown/state/markdown-inline.ts';
-import type { Block, Inline, ListItem, TableBlock } from '../markdown/state/markdown-types.ts';
+import { inlineText } from '../markdown/state/plain-text.ts';
+import { readMarkdown } from '../markdown/state/markdown.ts';
+import type { Block, Cell, Inline, ListItem, TableBlock } from '../markdown/state/markdown-types.ts';
 import { type Html, markup } from './html.ts';
 
 /** A heading that can be linked to. */
@@ -22,12 +22,11 @@ interface Rendered {
 export function renderMarkdown(text: string, hrefOf: (target: string) => string): Rendered {
   const sections: Section[] = [];
   const idOf = createAnchors();
-  const renderText = (inline: string): Html => markup`${readInline(inline, hrefOf).map(renderInline)}`;
 
   function render(block: Block): Html {
     switch (block.type) {
       case 'paragraph':
-        return markup`<p>${renderText(block.text)}</p>\n`;
+        return markup`<p>${renderText(block.children)}</p>\n`;
       case 'heading':
         return renderHeading(block);
       case 'code':
@@ -40,7 +39,7 @@ export function renderMarkdown(text: string, hrefOf: (target: string) => string)
         return markup`<ol start="${block.start}">\n${items}</ol>\n`;
       }
       case 'table':
-        return renderTable(block, renderText);
+        return renderTable(block);
       case 'rule':
         return markup`<hr>\n`;
       case 'math':
@@ -51,22 +50,22 @@ export function renderMarkdown(text: string, hrefOf: (target: string) => string)
   }
 
   function renderItem({ blocks }: ListItem, tight: boolean): readonly Html[] {
-    return blocks.map((block) => tight && block.type === 'paragraph' ? renderText(block.text) : render(block));
+    return blocks.map((block) => tight && block.type === 'paragraph' ? renderText(block.children) : render(block));
   }
 
-  function renderHeading({ level, text: inline }: Extract<Block, { type: 'heading' }>): Html {
-    const title = plainText(readInline(inline, hrefOf));
+  function renderHeading({ level, children }: Extract<Block, { type: 'heading' }>): Html {
+    const title = inlineText(children);
     const id = idOf(title);
     sections.push({ level, id, title });
     const anchor = level === 1
       ? undefined
       : markup` <a class="anchor" href="#${id}" aria-label="Link to “${title}”">#</a>`;
     const name = markup`${`h${level}`}`;
-    return markup`<${name} id="${id}" class="heading-${level}">${renderText(inline)}${anchor}</${name}>\n`;
+    return markup`<${name} id="${id}" class="heading-${level}">${renderText(children)}${anchor}</${name}>\n`;
   }
 
   const lines = text.split('\n').filter((line) => !/^<!--.*-->$/.test(line)); // for those who write the page
-  const body = markup`${locateBlocks(lines).map(({ block }) => render(block))}`;
+  const body = markup`${readMarkdown(lines.join('\n'), hrefOf).map(render)}`;
   return { body, sections };
 }
 
@@ -77,15 +76,21 @@ export function renderCode(code: string, language: string): Html {
   }</code></pre></div>\n`;
 }
 
-function renderTable({ align, head, rows }: TableBlock, renderText: (text: string) => Html): Html {
+function renderText(children: Cell): Html {
+  return markup`${children.map(renderInline)}`;
+}
+
+function renderTable({ align, head, rows }: TableBlock): Html {
   const classOf = (column: number): Html | undefined => align[column] && markup` class="align-${align[column]}"`;
-  const cellOf = (cell: string, i: number, tag: 'th' | 'td'): Html => {
-    const name = markup`${cell === '' ? 'td' : tag}`; // an empty heading is a plain cell
+  const cellOf = (cell: Cell, i: number, tag: 'th' | 'td'): Html => {
+    const name = markup`${cell.length === 0 ? 'td' : tag}`; // an empty heading is a plain cell
     return markup`<${name}${classOf(i)}>${renderText(cell)}</${name}>`;
   };
-  const row = (tag: 'th' | 'td', cells: readonly string[]): Html =>
+  const row = (tag: 'th' | 'td', cells: readonly Cell[]): Html =>
     markup`<tr>${cells.map((cell, i) => cellOf(cell, i, tag))}</tr>\n`;
-  const isEmpty = head.every((cell) => cell === '' || cell.startsWith('!['));
+  const isEmpty = head.every((cell) =>
+    cell.every((node) => typeof node === 'object' && node.type === 'link' && node.isImage)
+  );
   const top = isEmpty ? markup`<tbody>\n${row('td', head)}` : markup`<thead>\n${row('th', head)}</thead>\n<tbody>\n`;
   return scroller(markup`${top}${rows.map((cells) => row('td', cells))}</tbody>`);
 }
@@ -111,7 +116,7 @@ function renderInline(node: Inline): Html {
       return markup`<${name}>${node.children.map(renderInline)}</${name}>`;
     }
     case 'link': {
-      if (node.isImage) return markup`<img src="${node.href}" alt="${plainText(node.children)}" loading="lazy">`;
+      if (node.isImage) return markup`<img src="${node.href}" alt="${inlineText(node.children)}" loading="lazy">`;
       const relation = isElsewhere(node.href) ? markup` rel="noopener noreferrer"` : undefined;
       return markup`<a href="${node.href}"${relation}>${node.children.map(renderInline)}</a>`;
     }
@@ -124,15 +129,6 @@ function renderInline(node: Inline): Html {
 
 function isElsewhere(href: string): boolean {
   return /^[a-z]+:/.test(href);
-}
-
-/** The text of a line, without markup. */
-function plainText(nodes: readonly Inline[]): string {
-  return nodes.map((node) => {
-    if (typeof node === 'string') return node;
-    if ('children' in node) return plainText(node.children);
-    return 'text' in node ? node.text : ' ';
-  }).join('');
 }
 
 /** Ids of headings, as GitHub generates them, so the same links work. */

@@ -1,7 +1,5 @@
 /** Formulas in TeX: `\(…\)` and `$…$` in a line, `\[…\]` and `$$…$$` as blocks. */
 
-import type { Located } from './markdown-types.ts';
-
 /** How a block of a formula starts. */
 export const mathStart = /^ {0,3}(\$\$|\\\[)/;
 
@@ -12,19 +10,20 @@ const longest = 600;
 const mostLines = 100;
 
 /** Reads the block that starts on this line. One that a blank line interrupts, that is too long or not closed yet, is none. */
-export function readMath(lines: readonly string[], i: number): Located | undefined {
-  const [start = '', mark] = mathStart.exec(lines[i] ?? '') ?? [];
-  if (mark === undefined) return undefined;
+export function readMath(
+  lineAt: (line: number) => string | undefined,
+  first: number,
+): { readonly text: string; readonly next: number } | undefined {
+  const [start = '', mark] = mathStart.exec(lineAt(first) ?? '') ?? [];
   const end = mark === '$$' ? '$$' : '\\]';
-  for (let next = i; next < Math.min(lines.length, i + mostLines); next++) {
-    const line = next === i ? (lines[i] ?? '').slice(start.length) : lines[next] ?? '';
-    if (next > i && line.trim() === '') return undefined;
+  const inner: string[] = [];
+  for (let i = first; i < first + mostLines; i++) {
+    const line = i === first ? lineAt(i)?.slice(start.length) : lineAt(i);
+    if (line === undefined || (i > first && line.trim() === '')) return undefined;
     const at = line.indexOf(end);
+    inner.push(at === -1 ? line : line.slice(0, at));
     if (at === -1) continue;
-    if (line.slice(at + end.length).trim() !== '') return undefined;
-    const inner = [(lines[i] ?? '').slice(start.length), ...lines.slice(i + 1, next + 1)];
-    inner[inner.length - 1] = line.slice(0, at);
-    return { block: { type: 'math', text: inner.join('\n').trim() }, next: next + 1 };
+    return line.slice(at + end.length).trim() === '' ? { text: inner.join('\n').trim(), next: i + 1 } : undefined;
   }
   return undefined;
 }

@@ -1,9 +1,9 @@
 /** What Markdown is read into. */
 
-/** A piece of a document. Texts are inline Markdown, except for code. */
+/** A piece of a document. */
 export type Block =
-  | { readonly type: 'paragraph'; readonly text: string }
-  | { readonly type: 'heading'; readonly level: number; readonly text: string }
+  | { readonly type: 'paragraph'; readonly children: readonly Inline[] }
+  | { readonly type: 'heading'; readonly level: number; readonly children: readonly Inline[] }
   | { readonly type: 'code'; readonly language: string; readonly text: string; readonly closed: boolean }
   /** A formula in TeX. */
   | { readonly type: 'math'; readonly text: string }
@@ -26,19 +26,15 @@ export interface ListItem {
   readonly blocks: readonly Block[];
 }
 
+/** What a cell of a table holds. */
+export type Cell = readonly Inline[];
+
 /** A table; every row has as many cells as the head. */
 export interface TableBlock {
   readonly type: 'table';
   readonly align: readonly ('left' | 'center' | 'right' | undefined)[];
-  readonly head: readonly string[];
-  readonly rows: readonly (readonly string[])[];
-}
-
-/** A block and the lines that it takes. */
-export interface Located<B extends Block = Block> {
-  readonly block: B;
-  /** The first line after it. */
-  readonly next: number;
+  readonly head: readonly Cell[];
+  readonly rows: readonly (readonly Cell[])[];
 }
 
 /** A piece of a line. HTML is text like any other. */

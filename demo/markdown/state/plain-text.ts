@@ -1,19 +1,18 @@
 /** Markdown as it is read aloud: without its signs. */
 
-import { readBlocks } from './markdown-blocks.ts';
-import { readInline } from './markdown-inline.ts';
+import { readMarkdown } from './markdown.ts';
 import type { Block, Inline } from './markdown-types.ts';
 
 /** Returns the words of a text. Links are their texts, code and formulas as they are written. */
 export function plainText(markdown: string): string {
-  return readBlocks(markdown.split('\n')).map(textOf).filter((text) => text !== '').join('\n');
+  return readMarkdown(markdown).map(textOf).filter((text) => text !== '').join('\n');
 }
 
 function textOf(block: Block): string {
   switch (block.type) {
     case 'paragraph':
     case 'heading':
-      return inlineText(block.text);
+      return inlineText(block.children);
     case 'code':
     case 'math':
       return block.text;
@@ -30,8 +29,9 @@ function textOf(block: Block): string {
   }
 }
 
-function inlineText(text: string): string {
-  return readInline(text).map(pieceText).join('');
+/** The words of a line. */
+export function inlineText(nodes: readonly Inline[]): string {
+  return nodes.map(pieceText).join('');
 }
 
 function pieceText(piece: Inline): string {

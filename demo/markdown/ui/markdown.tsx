@@ -4,9 +4,9 @@ import { useEffect, useMemo } from 'preact/hooks';
 import { CopyButton } from '../../kit/copy-button.tsx';
 import { lazy } from '../../kit/lazy.tsx';
 import type { Token } from '../state/highlight.ts';
-import { readInline } from '../state/markdown-inline.ts';
 import type { Block, Inline, ListBlock, ListItem, TableBlock } from '../state/markdown-types.ts';
 import { createMarkdownReader } from '../state/markdown.ts';
+import { inlineText } from '../state/plain-text.ts';
 import { Citation } from './citation.tsx';
 
 export { plainText } from '../state/plain-text.ts';
@@ -29,7 +29,7 @@ function BlockView({ block }: { block: Block }): JSX.Element {
 function renderBlock(block: Block): JSX.Element {
   switch (block.type) {
     case 'paragraph':
-      return <p dir='auto'>{renderText(block.text)}</p>;
+      return <p dir='auto'>{renderInline(block.children)}</p>;
     case 'heading':
       return renderHeading(block);
     case 'code':
@@ -53,7 +53,7 @@ const rightToLeft = /^\P{L}*[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}
 
 /** The line of a quote is where its text begins. `dir='auto'` does not look into blocks that have a direction of their own. */
 function directionOf(block: Block | undefined): 'rtl' | undefined {
-  return block?.type === 'paragraph' && rightToLeft.test(block.text) ? 'rtl' : undefined;
+  return block?.type === 'paragraph' && rightToLeft.test(inlineText(block.children)) ? 'rtl' : undefined;
 }
 
 function renderBlocks(blocks: readonly Block[]): ComponentChildren {
@@ -61,9 +61,9 @@ function renderBlocks(blocks: readonly Block[]): ComponentChildren {
 }
 
 /** Headings of an answer rank below the page's own headings. */
-function renderHeading({ level, text }: Extract<Block, { type: 'heading' }>): JSX.Element {
+function renderHeading({ level, children }: Extract<Block, { type: 'heading' }>): JSX.Element {
   const Tag = `h${Math.min(level + 2, 6)}` as 'h3' | 'h4' | 'h5' | 'h6'; // safe: level is 1 to 6
-  return <Tag class={`heading-${level}`} dir='auto'>{renderText(text)}</Tag>;
+  return <Tag class={`heading-${level}`} dir='auto'>{renderInline(children)}</Tag>;
 }
 
 function renderList({ start, tight, items }: ListBlock): JSX.Element {
@@ -79,7 +79,7 @@ function renderItem({ checked, blocks }: ListItem, tight: boolean): ComponentChi
     checked !== undefined && (
       <input key='task' type='checkbox' checked={checked} disabled aria-label={checked ? 'Done' : 'Open'} />
     ),
-    ...blocks.map((block) => tight && block.type === 'paragraph' ? renderText(block.text) : renderBlock(block)),
+    ...blocks.map((block) => tight && block.type === 'paragraph' ? renderInline(block.children) : renderBlock(block)),
   ];
 }
 
@@ -89,20 +89,16 @@ function renderTable({ align, head, rows }: TableBlock): JSX.Element {
     <div class='table-scroller' tabIndex={0} role='group' aria-label='Table'>
       <table dir='auto'>
         <thead>
-          <tr>{head.map((cell, i) => <th key={i} class={classOf(i)}>{renderText(cell)}</th>)}</tr>
+          <tr>{head.map((cell, i) => <th key={i} class={classOf(i)}>{renderInline(cell)}</th>)}</tr>
         </thead>
         <tbody>
           {rows.map((row, i) => (
-            <tr key={i}>{row.map((cell, j) => <td key={j} class={classOf(j)}>{renderText(cell)}</td>)}</tr>
+            <tr key={i}>{row.map((cell, j) => <td key={j} class={classOf(j)}>{renderInline(cell)}</td>)}</tr>
           ))}
         </tbody>
       </table>
     </div>
   );
-}
-
-function renderText(text: string): ComponentChildren {
-  return renderInline(readInline(text));
 }
 
 function renderInline(nodes: readonly Inline[]): ComponentChildren {
@@ -128,12 +124,17 @@ function renderNode(node: Exclude<Inline, string>, key: number): JSX.Element {
     case 'link':
       return (
         <a key={key} href={node.href} target='_blank' rel='noopener noreferrer' title={node.href}>
-          {renderInline(node.children)}
+          {renderInline(node.children.flatMap((child) => isLink(child) ? child.children : [child]))}
         </a>
       );
     default:
       return node satisfies never;
   }
+}
+
+/** An image within a link is its text: the link leads where the link says. */
+function isLink(node: Inline): node is Extract<Inline, { type: 'link' }> {
+  return typeof node === 'object' && node.type === 'link';
 }
 
 interface CodeBlockProps {

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { highlight, longest } from '../../../../demo/markdown/state/highlight.ts';
-import { readInline } from '../../../../demo/markdown/state/markdown-inline.ts';
-import { safeHref } from '../../../../demo/markdown/state/markdown-links.ts';
-import type { Block } from '../../../../demo/markdown/state/markdown-types.ts';
+import type { Block, Inline } from '../../../../demo/markdown/state/markdown-types.ts';
 import { createMarkdownReader } from '../../../../demo/markdown/state/markdown.ts';
+import { safeHref } from '../../../../demo/markdown/state/markdown-links.ts';
 import { plainText } from '../../../../demo/markdown/state/plain-text.ts';
 import samples from '../../../fixtures/vectors/markdown-inline.json' with { type: 'json' };
 
@@ -16,16 +15,22 @@ function item(...blocks: readonly Block[]): { checked: undefined; blocks: readon
 }
 
 function paragraph(text: string): Block {
-  return { type: 'paragraph', text };
+  return { type: 'paragraph', children: [text] };
+}
+
+/** The parts of a text of one paragraph. */
+function readInline(text: string): readonly Inline[] {
+  const [first] = read(text);
+  return first?.type === 'paragraph' ? first.children : [];
 }
 
 describe('createMarkdownReader', () => {
   it.each<[string, string, readonly Block[]]>([
     ['paragraphs', 'one\ntwo\n\nthree', [paragraph('one\ntwo'), paragraph('three')]],
     ['headings', '# A #\ntext\n### B', [
-      { type: 'heading', level: 1, text: 'A' },
+      { type: 'heading', level: 1, children: ['A'] },
       paragraph('text'),
-      { type: 'heading', level: 3, text: 'B' },
+      { type: 'heading', level: 3, children: ['B'] },
     ]],
     ['no heading without a space', '#tag', [paragraph('#tag')]],
     ['code', '```ts title\nlet a;\n\n# no heading\n```\nafter', [
@@ -80,9 +85,9 @@ describe('createMarkdownReader', () => {
       tight: true,
       items: [item(paragraph('a'), { type: 'code', language: '', text: 'b', closed: true })],
     }]],
-    ['tables', 'before\n| a | b \\| c |\n|:-:|--:|\n| 1 |\n| 2 | 3 | 4 |\nafter', [
+    ['tables', 'before\n| a | b \\| c |\n|:-:|--:|\n| 1 |\n| 2 | 3 | 4 |\n\nafter', [
       paragraph('before'),
-      { type: 'table', align: ['center', 'right'], head: ['a', 'b | c'], rows: [['1', ''], ['2', '3']] },
+      { type: 'table', align: ['center', 'right'], head: [['a'], ['b | c']], rows: [[['1'], []], [['2'], ['3']]] },
       paragraph('after'),
     ]],
     ['no table without its line', 'a | b\nc | d', [paragraph('a | b\nc | d')]],
@@ -90,6 +95,38 @@ describe('createMarkdownReader', () => {
     ['lines of Windows', 'a\r\n\r\nb', [paragraph('a'), paragraph('b')]],
   ])('reads %s', (_, text, blocks) => {
     expect(read(text)).toEqual(blocks);
+  });
+
+  it('reads links whose addresses come later, also while the text grows', () => {
+    const reader = createMarkdownReader();
+    const text =
+      'See [the log][log] and [1].\n\nMore.\n\n[log]: https://example.org/log\n[1]: https://example.org/one\n';
+    for (let end = 1; end < text.length; end++) reader.read(text.slice(0, end));
+    expect(reader.read(text)).toEqual(read(text));
+    expect(read(text)[0]).toEqual({
+      type: 'paragraph',
+      children: [
+        'See ',
+        { type: 'link', href: 'https://example.org/log', children: ['the log'] },
+        ' and ',
+        { type: 'link', href: 'https://example.org/one', children: ['1'] },
+        '.',
+      ],
+    });
+  });
+
+  it('reads a growing text as it reads the whole', () => {
+    const text =
+      '# A\n\n1. a\n  - b\n    - c\n2. d\n\n> q\n> - r\n\n| a | b |\n|---|---|\n| 1 | `x` |\n\n```ts\nlet a;\n```\n\n$$\nx\n$$\nend';
+    const reader = createMarkdownReader();
+    for (let end = 1; end <= text.length; end++) {
+      expect(reader.read(text.slice(0, end))).toEqual(read(text.slice(0, end)));
+    }
+  });
+
+  it('loses no text below the deepest quote', () => {
+    expect(plainText(`${'> '.repeat(200)}treasure`)).toContain('treasure');
+    expect(plainText(`${'*a **b '.repeat(200)}treasure`)).toContain('treasure');
   });
 
   it('starts again for another text', () => {
@@ -131,8 +168,6 @@ describe('readInline', () => {
   });
 });
 
-const blocks = (text: string) => createMarkdownReader().read(text);
-
 describe('formulas', () => {
   it.each([
     ['\\(a^2\\)', false],
@@ -144,21 +179,21 @@ describe('formulas', () => {
   });
 
   it.each(['$$\n\\frac{1}{2}\n$$', '\\[\n\\frac{1}{2}\n\\]', '$$ \\frac{1}{2} $$'])('are blocks: %j', (text) => {
-    expect(blocks(`Half:\n${text}\nthen`)).toEqual([
-      { type: 'paragraph', text: 'Half:' },
+    expect(read(`Half:\n${text}\nthen`)).toEqual([
+      paragraph('Half:'),
       { type: 'math', text: '\\frac{1}{2}' },
-      { type: 'paragraph', text: 'then' },
+      paragraph('then'),
     ]);
   });
 
   it('that are still being written are text, and a blank line ends them', () => {
-    expect(blocks('$$\n\\frac{1}')).toMatchObject([{ type: 'paragraph' }]);
-    expect(blocks('$$\na\n\nb')).toMatchObject([{ type: 'paragraph' }, { type: 'paragraph' }]);
+    expect(read('$$\n\\frac{1}')).toMatchObject([{ type: 'paragraph' }]);
+    expect(read('$$\na\n\nb')).toMatchObject([{ type: 'paragraph' }, { type: 'paragraph' }]);
   });
 
   it('are read in linear time, however many open and none closes', () => {
     for (const text of ['$a ', '\\(a ']) expect(readInline(text.repeat(300_000))).not.toEqual([]); // in quadratic time it would not end
-    expect(blocks('$$\n'.repeat(300_000))).not.toEqual([]);
+    expect(read('$$\n'.repeat(300_000))).not.toEqual([]);
   });
 });
 
