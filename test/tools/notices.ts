@@ -21,40 +21,39 @@ interface Locked {
 const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
   readonly packages: Readonly<Record<string, Locked>>;
 };
-/** Of development, but part of the page. */
-const ofThePage = ['preact', '@preact/signals'];
+/** Licences that may be bundled. */
 const known = new Set([
   'MIT',
   'ISC',
   'Apache-2.0',
+  'CC0-1.0',
   'BSD-2-Clause',
   'BSD-3-Clause',
   '0BSD',
   'BlueOak-1.0.0',
   'Unlicense',
 ]);
-const direct = [...Object.keys(packages['']?.dependencies ?? {}), ...ofThePage].map((name) => `node_modules/${name}`);
 
-/** The packages of the bundles, by their path in `node_modules`. */
+/** The packages of the page and its workers, by their path in `node_modules`: those that their source maps name. */
 function bundled(): string[] {
-  const found = new Set<string>();
-  const add = (place: string): void => {
-    if (!(place in packages) || found.has(place)) return;
-    found.add(place);
-    needsOf(place).forEach(add);
-  };
-  direct.forEach(add);
+  const assets = join(output, 'assets');
+  const sources = readdirSync(assets).filter((name) => name.endsWith('.map')).flatMap((name) =>
+    (JSON.parse(read(join(assets, name))) as { readonly sources: readonly string[] }).sources
+  );
+  const places = sources.flatMap((source) =>
+    /node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+/.exec(source) ?? []
+  );
+  const found = new Set(places.filter((place) => place in packages));
+  if (found.size === 0) throw new Error('The page names no packages: build it with source maps');
   return [...found].toSorted();
 }
 
+/** Where a package finds what it depends on: inside itself, or at the top. */
 function needsOf(place: string): string[] {
-  return Object.keys(packages[place]?.dependencies ?? {}).map((name) => placeOf(name, place));
-}
-
-/** Where a package finds its dependency: inside itself, or at the top. */
-function placeOf(name: string, from: string): string {
-  const own = `${from}/node_modules/${name}`;
-  return own in packages ? own : `node_modules/${name}`;
+  return Object.keys(packages[place]?.dependencies ?? {}).map((name) => {
+    const own = `${place}/node_modules/${name}`;
+    return own in packages ? own : `node_modules/${name}`;
+  });
 }
 
 function nameOf(place: string): string {
@@ -109,10 +108,10 @@ function sbomOf(places: readonly string[]): unknown {
     metadata: { component: { 'type': 'library', 'bom-ref': ref, 'name': 'pinnace', version, 'purl': ref } },
     components: places.map(componentOf),
     dependencies: [
-      { ref, dependsOn: direct.map(refOf) },
+      { ref, dependsOn: places.map(refOf) },
       ...places.map((place) => ({
         ref: refOf(place),
-        dependsOn: needsOf(place).filter((need) => need in packages).map(refOf),
+        dependsOn: needsOf(place).filter((need) => places.includes(need)).map(refOf),
       })),
     ],
   };

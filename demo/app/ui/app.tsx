@@ -52,11 +52,17 @@ export function App({ playground }: { playground: Playground }): JSX.Element {
       if (handleShortcut(event, playground)) event.preventDefault();
     };
     document.addEventListener('keydown', onKeyDown);
+    const firstActs = ['pointerdown', 'keydown'] as const;
+    const onFirstAct = (): void => void Markdown.preload(); // while the question is written
+    for (const act of firstActs) document.addEventListener(act, onFirstAct, { once: true });
     whenIdle(() => {
-      void Promise.all([Markdown.preload(), Palette.preload()]);
+      void Palette.preload();
       playground.waiting.follow();
     });
-    return () => document.removeEventListener('keydown', onKeyDown);
+    return () => {
+      document.removeEventListener('keydown', onKeyDown);
+      for (const act of firstActs) document.removeEventListener(act, onFirstAct);
+    };
   }, []);
   usePanelOf(chat.agentId.value, playground);
   return (
