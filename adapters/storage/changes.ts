@@ -39,15 +39,10 @@ export function prepareChanges(changes: readonly Change[], now: number): Prepare
   return prepared;
 }
 
-/** Up to this many, comparing each with each takes less time than a set. */
-const few = 8;
-
+/** A table of the storage needs the hashes of the ids anyway. */
 function hasTwice(changes: readonly PreparedChange[]): boolean {
-  if (changes.length > few) return new Set(changes.map(({ id }) => id)).size < changes.length;
-  for (let i = 1; i < changes.length; i++) {
-    for (let k = 0; k < i; k++) if (changes[i]?.id === changes[k]?.id) return true;
-  }
-  return false;
+  if (changes.length < 3) return changes.length === 2 && changes[0]?.id === changes[1]?.id;
+  return new Set(changes.map(({ id }) => id)).size < changes.length;
 }
 
 /** Returns the keys of the changes whose `ifVersion` differs; `versionOf` returns the version of an unexpired entry. */
@@ -90,22 +85,27 @@ export function nextBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return next;
 }
 
-/** Copies as `structuredClone`, which takes many times as long for what most values are: small plain data, and lists of texts. */
+/** Copies as `structuredClone`, which takes many times as long for what most values are: plain data, and lists of it. */
 export function copyOf(value: unknown): unknown {
-  if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return [...value];
-  return isPlain(value, plainDepth) ? copyPlain(value) : structuredClone(value);
+  return isPlain(value, { left: plainNodes }, plainDepth) ? copyPlain(value) : structuredClone(value);
 }
 
-/** Deeper data may be a cycle, which only `structuredClone` copies. */
-const plainDepth = 4;
+/** More and deeper data may be a cycle, which only `structuredClone` copies. */
+const [plainNodes, plainDepth] = [2_000, 16];
 
-/** Whether the value is made of plain objects and values that cannot change. */
-function isPlain(value: unknown, depth: number): value is Plain {
+/** Whether the value is made of plain objects, lists without holes, and values that cannot change. */
+function isPlain(value: unknown, nodes: { left: number }, depth: number): value is Plain {
   if (typeof value !== 'object' || value === null) return typeof value !== 'function' && typeof value !== 'symbol';
+  if (depth === 0 || --nodes.left < 0) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
-  if (depth === 0 || (prototype !== Object.prototype && prototype !== null)) return false;
+  if (prototype === Array.prototype) {
+    const items = value as readonly unknown[]; // by its prototype
+    for (let at = 0; at < items.length; at++) if (!(at in items) || !isPlain(items[at], nodes, depth - 1)) return false;
+    return true;
+  }
+  if (prototype !== Object.prototype && prototype !== null) return false;
   for (const name of Object.keys(value)) {
-    if (name === '__proto__' || !isPlain((value as Plain)[name], depth - 1)) return false;
+    if (name === '__proto__' || !isPlain((value as Plain)[name], nodes, depth - 1)) return false;
   }
   return true;
 }
@@ -114,6 +114,7 @@ type Plain = Readonly<Record<string, unknown>>;
 
 function copyPlain<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(copyPlain) as T; // has the same items
   const fields: Record<string, unknown> = {};
   for (const name of Object.keys(value)) fields[name] = copyPlain((value as Plain)[name]);
   return fields as T; // has the same fields

@@ -129,7 +129,9 @@ export function createMetrics(): Metrics {
 }
 
 function seriesOf<Name, Series>(all: All<Name, Series>, name: Name): Map<string, Series> {
-  const series = all.get(name) ?? new Map<string, Series>();
+  const known = all.get(name);
+  if (known) return known;
+  const series = new Map<string, Series>();
   all.set(name, series);
   return series;
 }

@@ -476,6 +476,12 @@ type HistoryPart =
 
 type HistoryStall = ReturnType<typeof readStall>;
 
+/** Most parts of a long chat: a schema would take a tenth of its run to say it. */
+function isPlainText(given: unknown): given is v.InferOutput<typeof TextPart> {
+  const { type, text, providerMetadata } = asRecord(given);
+  return type === 'text' && typeof text === 'string' && providerMetadata === undefined;
+}
+
 /** Reads a part of a client's message; `undefined` for a part that no AI SDK client sends. */
 function readPart(given: unknown): HistoryPart | undefined {
   const type: unknown = typeof given === 'object' && given !== null && 'type' in given ? given.type : undefined;
@@ -487,6 +493,7 @@ function readPart(given: unknown): HistoryPart | undefined {
     return { kind: 'data', type, context, stall, edited };
   }
   if (!isCallType(type)) {
+    if (isPlainText(given)) return { kind: 'content', part: given };
     const part = v.safeParse(FixedPart, given);
     return part.success ? { kind: 'content', part: part.output } : undefined;
   }

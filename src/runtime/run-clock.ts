@@ -121,6 +121,8 @@ export type SilenceLimit = 'firstChunkMs' | 'reasoningMs' | 'chunkMs';
 export class ModelClock {
   readonly #limits: Pick<Limits, 'stepMs' | SilenceLimit>;
   readonly #run: AbortSignal;
+  /** The global is a getter, which each chunk would ask. */
+  readonly #performance = performance;
   #own = new AbortController();
   #stepDue = Infinity;
   #chunkDue = Infinity;
@@ -201,7 +203,7 @@ export class ModelClock {
 
   #expect(within: SilenceLimit): void {
     this.#awaited = within;
-    this.#chunkDue = performance.now() + this.#limits[within];
+    this.#chunkDue = this.#performance.now() + this.#limits[within];
     this.#alarm.set(this.#chunkDue);
   }
 }

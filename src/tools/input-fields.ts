@@ -200,7 +200,7 @@ function keysOf(input: unknown, schema: unknown): string | undefined {
   let count = 0;
   for (const name of names.slice(0, maxNames)) {
     const next = `${text === '' ? '' : `${text},`}${escaped(name)}`;
-    if (JSON.stringify(next).length > maxWritten) break; // the summary quotes it
+    if (2 * next.length > maxWritten && JSON.stringify(next).length > maxWritten) break; // the summary quotes it
     text = next;
     count++;
   }
