@@ -61,6 +61,13 @@ const globalSetup = 'test/tools/servers/peers.ts';
 /** Examples and snippets import the package by its name. */
 const resolve = { alias: [...packageAlias] };
 
+/** Agents that cannot be talked into it: also in the other engine. */
+const trustTests = [
+  'test/src/permission/{label,rules}.test.ts',
+  'test/src/runtime/{attacks,trust,trust-survives,program/guarded*}.test.ts',
+  ...(namesFiles ? ['test/src/runtime/{agent-egress,program/agentdojo}.test.ts'] : []),
+];
+
 /** Launch options are looked up only when a browser is wanted (the Deno run wants none). */
 async function browserProjects(): Promise<TestProjectInlineConfiguration[]> {
   const [{ chromium }, { firefoxOptions, firefoxPath }] = await Promise.all([
@@ -71,7 +78,7 @@ async function browserProjects(): Promise<TestProjectInlineConfiguration[]> {
   const inChromium = () => ({ browser: 'chromium' as const, provider: playwright({ launchOptions: chromium }) });
   const inFirefox = {
     browser: 'firefox' as const,
-    include: ['test/browser/parity.test.ts', 'test/src/base/network/network-error.test.ts'],
+    include: ['test/browser/parity.test.ts', 'test/src/base/network/network-error.test.ts', ...trustTests],
     provider: playwright({ launchOptions: firefoxOptions }),
   };
   return [

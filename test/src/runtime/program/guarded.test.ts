@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { type Authorize, createRules, defineTool, PinnaceError, type Tool } from '../../../../src/index.ts';
 import { callsTools, says, scriptedModel } from '../../../fixtures/model.ts';
-import { localSandbox, programSandbox, tappedSandbox } from '../../../fixtures/program-cells.ts';
+import { localSandbox, programSandbox, soon, tappedSandbox } from '../../../fixtures/program-cells.ts';
 import { decideAll, outputOf, programRuntime, take } from '../../../fixtures/programs.ts';
 import { lastData, testRuntime } from '../../../fixtures/runtime.ts';
 
@@ -321,7 +321,7 @@ describe('a program of a guarded agent', () => {
     const runtime = testRuntime({
       model: scriptedModel(...scripts, says('Done')).model,
       tools: [long],
-      sandbox: localSandbox(setImmediate),
+      sandbox: localSandbox(soon),
       programs: true,
       limits: { toolCalls: 20_000, steps: 20, toolOutputLength: 20_000_000 },
       agent: { trust: 'guarded', entryTools: ['*', 'code_run'] },
