@@ -81,6 +81,7 @@ describe("an agent's steps", () => {
         effect: 'unsafe',
         approval: 'Call fire\n"n": 3',
         about: { title: 'Call fire', toolId: 'fire' },
+        edit: { input: { n: 3 }, schema: expect.objectContaining({ type: 'object' }) },
       },
       {
         callId: '5',
