@@ -389,7 +389,7 @@ function hasSaid(prompt: readonly LanguageModelV4Message[]): boolean {
 
 function isEmpty({ message: { content }, text }: Answer<unknown>): boolean {
   return text.trim() === '' &&
-    [content].flat().every((part) => typeof part === 'string' || part.type === 'text' || part.type === 'reasoning');
+    [content].flat().every((part) => typeof part === 'string' || ['text', 'reasoning', 'custom'].includes(part.type));
 }
 
 /** Emits only an error event for a call that never started. The name that the model gave may be anything. */

@@ -23,6 +23,7 @@ import type { ModelClock } from './run-clock.ts';
 import {
   cut,
   emptyAnswer,
+  isUnknownEvent,
   type ModelRetry,
   modelRetry,
   ReportedError,
@@ -190,7 +191,7 @@ async function readOpening(
     const parts = await reader.read();
     held.push(...parts ?? []);
     const opening = parts ? openingOf(parts) : 'interrupted';
-    const isBegun = held.some(({ type }) => type === 'tool-input-start' || type === 'custom');
+    const isBegun = held.some(({ type }) => type === 'tool-input-start');
     if (opening === 'empty' && needsAnswer && !isBegun) throw emptyAnswer();
     if (opening === 'output' || opening === 'end' || opening === 'empty') return opening === 'output';
     if (opening === 'interrupted') throw cut();
@@ -214,10 +215,14 @@ function observed(
   return {
     cancel: () => reader.cancel(),
     async read() {
-      const parts = await reader.read();
-      if (parts) watch(parts);
-      if (parts && hold) hold.said += saidIn(parts);
-      return parts;
+      for (;;) {
+        const parts = await reader.read();
+        if (!parts) return undefined;
+        watch(parts);
+        if (hold) hold.said += saidIn(parts);
+        const known = parts.filter((part) => part.type !== 'error' || !isUnknownEvent(part.error));
+        if (known.length > 0) return known;
+      }
     },
   };
 }

@@ -255,6 +255,18 @@ function untilDate(text: string): number | undefined {
   return Number.isNaN(at) ? undefined : at - Date.now();
 }
 
+const eventsOfMessages =
+  /^(?:message_(?:start|delta|stop)|content_block_(?:start|delta|stop)|error|text|thinking|redacted_thinking|tool_use|(?:text|input_json|thinking|signature|citations)_delta)$/;
+
+/** Whether a package could not read an event of Anthropic's form for its kind alone: servers send kinds that are newer than it is. */
+export function isUnknownEvent(error: unknown): boolean {
+  const { name, value } = recordOf(error);
+  if (name !== 'AI_TypeValidationError') return false;
+  const { type, content_block: block, delta } = recordOf(value);
+  const kind = recordOf(block ?? delta)['type'] ?? type;
+  return typeof type === 'string' && !type.includes('.') && typeof kind === 'string' && !eventsOfMessages.test(kind);
+}
+
 /** The error of an answer that ended without a completion signal. */
 export function cut(cause?: unknown): PinnaceError {
   return unavailable('provider_stream_cut', 'The model endpoint ended its answer in the middle', cause);

@@ -2,6 +2,7 @@ import {
   APICallError,
   type LanguageModelV4FinishReason,
   type LanguageModelV4StreamPart as Part,
+  TypeValidationError,
 } from '@ai-sdk/provider';
 import type { UIMessage } from 'ai';
 import * as v from 'valibot';
@@ -132,8 +133,49 @@ describe('an answer that is not complete', () => {
   });
 });
 
+describe('an event that the package of a provider does not know', () => {
+  const unread = (value: object): Part => ({ type: 'error', error: new TypeValidationError({ value, cause: 'kind' }) });
+
+  it.each<[string, Part, string]>([
+    ['is left out where its kind is new', unread({ type: 'content_block_budget', left: 1 }), 'completed'],
+    [
+      'is left out where a block is of a new kind',
+      unread({
+        type: 'content_block_start',
+        content_block: { type: 'hologram' },
+      }),
+      'completed',
+    ],
+    [
+      'ends the run where a known one is damaged',
+      unread({
+        type: 'content_block_delta',
+        delta: { type: 'text_delta' },
+      }),
+      'failed',
+    ],
+    ['ends the run where it is of another form', unread({ type: 'response.output_text.delta' }), 'failed'],
+  ])('%s', async (_, part, state) => {
+    const [start, ...rest] = says('Here', ' you are');
+    const model = scriptedModel([start!, part, ...rest.slice(0, 2), part, ...rest.slice(2)]);
+    const chunks = await run(testRuntime({ ...model, limits: { modelRetries: 0 } }));
+    expect(lastData(chunks, 'data-run')).toMatchObject({ state });
+  });
+});
+
 describe('a chat with an answer that was stopped before its first word', () => {
   const user: UIMessage = { id: 'm1', role: 'user', parts: [{ type: 'text', text: 'Hi' }] };
+
+  it('is refused where a call has no state that the AI SDK knows, instead of losing the call', async () => {
+    const toolInvocation = { state: 'result', toolCallId: 'c', toolName: 'look', args: {}, result: 1 };
+    for (
+      const part of [{ type: 'tool-invocation', toolInvocation }, { type: 'tool-look', toolCallId: 'c', state: 'done' }]
+    ) {
+      const messages = [user, { id: 'm2', role: 'assistant', parts: [part] }, { ...user, id: 'm3' }] as UIMessage[]; // of another version
+      await expect(testRuntime(scriptedModel()).run(runRequest({ chat: { id: 'c', messages } }), me)).rejects
+        .toMatchObject({ code: 'invalid_argument', details: { reason: 'invalid_messages' } });
+    }
+  });
 
   it('goes on without it', async () => {
     const model = scriptedModel(says('Here'));
