@@ -1,4 +1,4 @@
-/** A model that is called with what its provider takes: history in its form, and files of its kinds in their places. */
+/** A model that is called with what its provider takes: history and tools in its form, and files of its kinds in their places. */
 
 import type { Fallback, Provider } from '../base/schema.ts';
 import type { Secret } from '../base/secret.ts';
@@ -8,8 +8,10 @@ import type {
   LanguageModelV2,
   LanguageModelV3,
   LanguageModelV4,
+  LanguageModelV4CallOptions,
   LanguageModelV4Message,
   LanguageModelV4Prompt,
+  LanguageModelV4StreamResult,
 } from '@ai-sdk/provider';
 import { PinnaceError } from '../base/errors.ts';
 import { loadOnce } from '../base/load-once.ts';
@@ -23,20 +25,34 @@ export function withProviderRules(
   model: LanguageModelV4,
   provider: Pick<Provider, 'inputs' | 'toolContent'>,
 ): LanguageModelV4 {
+  const { parameter } = rulesFor(model);
+  const stream = async (options: LanguageModelV4CallOptions): Promise<LanguageModelV4StreamResult> =>
+    parameter && options.tools?.some((tool) => hasOtherNames(tool, parameter))
+      ? await (await loadTools()).streamWithNames(model, options, parameter)
+      : await model.doStream(options);
   return new ModelThrough(model, {
     doGenerate: (options) => model.doGenerate({ ...options, prompt: fitHistory(options.prompt, model) }),
     async doStream(options) {
       const history = fitHistory(options.prompt, model);
-      if (!hasFiles(history)) return await model.doStream({ ...options, prompt: history });
+      if (!hasFiles(history)) return await stream({ ...options, prompt: history });
       const { fitFiles, refusalOfFiles } = await import('./fit-files.ts');
       const prompt = fitFiles(history, provider);
       try {
-        return await model.doStream({ ...options, prompt });
+        return await stream({ ...options, prompt });
       } catch (error) {
         throw refusalOfFiles(error, prompt) ?? error;
       }
     },
   });
+}
+
+const loadTools = /* @__PURE__ */ loadOnce(() => import('./fit-tools.ts'));
+
+type OfferedTool = NonNullable<LanguageModelV4CallOptions['tools']>[number];
+
+/** Whether the provider refuses the name of a parameter of the tool. */
+function hasOtherNames(tool: OfferedTool, form: RegExp): boolean {
+  return tool.type === 'function' && Object.keys(tool.inputSchema.properties ?? {}).some((name) => !form.test(name));
 }
 
 /** A model that is called through these. Made for each run: a literal with a getter would outlive it until a full collection. */
@@ -109,6 +125,8 @@ interface ProviderRules {
   readonly mayRepeatIds: boolean;
   /** The names of tools that were called, which may be made up. */
   readonly toolName: RegExp;
+  /** The names of parameters; any where absent. */
+  readonly parameter?: RegExp;
   /** Whether a text may be nothing but white space. */
   readonly takesBlankTexts: boolean;
   /** Whether a chat may start with an answer. */
@@ -116,6 +134,8 @@ interface ProviderRules {
 }
 
 const name64 = /^[a-zA-Z0-9_-]{1,64}$/;
+/** "tools.0.custom.input_schema.properties: Property keys should match pattern". */
+const parameter64 = /^[a-zA-Z0-9_.-]{1,64}$/;
 /** The form of the strictest, which all others take. */
 const nine = /^[a-zA-Z0-9]{9}$/;
 
@@ -130,6 +150,7 @@ const table: readonly (readonly [RegExp, ProviderRules])[] = [
     callId: /^[a-zA-Z0-9_-]+$/,
     mayRepeatIds: false,
     toolName: /^[a-zA-Z0-9_-]{1,128}$/,
+    parameter: parameter64,
     takesBlankTexts: false,
     startsWithAnswer: false,
   }],
@@ -138,6 +159,7 @@ const table: readonly (readonly [RegExp, ProviderRules])[] = [
     callId: name64,
     mayRepeatIds: false,
     toolName: name64,
+    parameter: parameter64,
     takesBlankTexts: false,
     startsWithAnswer: false,
   }],
@@ -155,6 +177,7 @@ const table: readonly (readonly [RegExp, ProviderRules])[] = [
     callId: /^[^]+$/,
     mayRepeatIds: false,
     toolName: /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$/,
+    parameter: parameter64,
     takesBlankTexts: true,
     startsWithAnswer: false,
   }],
@@ -186,9 +209,8 @@ interface ModelNames {
 }
 
 /** Returns the history as the provider of a model takes it. Messages that need no change stay the same objects. */
-export function fitHistory(prompt: LanguageModelV4Prompt, { provider, modelId }: ModelNames): LanguageModelV4Prompt {
-  const rules = rulesOf(provider) ?? rulesOf(modelId) ??
-    (provider.startsWith('openai-compatible') ? compatibleRules : otherRules);
+export function fitHistory(prompt: LanguageModelV4Prompt, model: ModelNames): LanguageModelV4Prompt {
+  const rules = rulesFor(model);
   const ids = new SentIds(rules);
   const fitted = prompt.flatMap((message) => fitMessage(message, { rules, ids }) ?? []);
   const first = fitted.findIndex(({ role }) => role !== 'system');
@@ -197,6 +219,11 @@ export function fitHistory(prompt: LanguageModelV4Prompt, { provider, modelId }:
     role: 'user',
     content: [{ type: 'text', text: '(The chat goes on from here.)' }],
   });
+}
+
+function rulesFor({ provider, modelId }: ModelNames): ProviderRules {
+  return rulesOf(provider) ?? rulesOf(modelId) ??
+    (provider.startsWith('openai-compatible') ? compatibleRules : otherRules);
 }
 
 function rulesOf(name: string): ProviderRules | undefined {

@@ -4,6 +4,7 @@ export async function preload(): Promise<void> {
   await Promise.all([
     import('../log/blobs.ts'),
     import('../runtime/fit-files.ts'),
+    import('../runtime/fit-tools.ts'),
     import('../runtime/stream-older.ts'),
     import('../runtime/open-chats.ts'),
     import('../runtime/agent-tools.ts'),

@@ -6,8 +6,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { openAiCompatible } from '../../../../adapters/models/openai-compatible.ts';
 import { leaveProvider } from '../../../../src/runtime/model-prompt.ts';
-import { fitHistory } from '../../../../src/runtime/provider-model.ts';
+import { fitHistory, withProviderRules } from '../../../../src/runtime/provider-model.ts';
 import { budget } from '../../../fixtures/budget.ts';
+import { scriptedModel } from '../../../fixtures/model.ts';
 
 /** What each kind of provider accepts, as its documentation and its errors say. */
 const kinds: Readonly<Record<string, { readonly id: RegExp; readonly name: RegExp; readonly isUnique: boolean }>> = {
@@ -145,3 +146,47 @@ function firstOf(body: string): unknown {
   const { messages, contents } = JSON.parse(body) as { messages?: unknown[]; contents?: unknown[] };
   return (messages ?? contents)?.[0];
 }
+
+describe('the names of parameters', () => {
+  const inputSchema = {
+    type: 'object' as const,
+    properties: {
+      $filter: { type: 'string' as const, description: 'OData' },
+      _filter: {},
+      名前: {},
+      'a b': {},
+      ok: {},
+    },
+    required: ['$filter', 'ok'],
+  };
+
+  it.each(['anthropic.messages', 'amazon-bedrock', 'google.generative-ai', 'openai.chat', 'mistral.chat'])(
+    'have the form that %s takes, and calls have the own ones',
+    async (provider) => {
+      const isStrict = !/openai|mistral/.test(provider);
+      const sent: unknown[] = [];
+      const model = scriptedModel().model;
+      const inner: LanguageModelV4 = {
+        ...model,
+        provider,
+        doStream: ({ tools }) => {
+          const [tool] = tools ?? [];
+          const { properties = {}, required } = (tool as { inputSchema: typeof inputSchema }).inputSchema;
+          sent.push(required?.[0]);
+          const input = JSON.stringify(Object.fromEntries(Object.keys(properties).map((name) => [name, 1])));
+          for (const name of Object.keys(properties)) if (isStrict) expect(name).toMatch(/^[a-zA-Z0-9_.-]{1,64}$/);
+          const call = { type: 'tool-call', toolCallId: 'c', toolName: 'look', input } as const;
+          return Promise.resolve({ stream: ReadableStream.from([call]) });
+        },
+      };
+      const fitted = withProviderRules(inner, {});
+      const tools = [{ type: 'function' as const, name: 'look', inputSchema }];
+      const { stream } = await fitted.doStream({ prompt: [], tools });
+      const [call] = await Array.fromAsync(stream);
+      expect(Object.keys(JSON.parse((call as { input: string }).input) as object)).toEqual(
+        Object.keys(inputSchema.properties),
+      );
+      expect(sent).toEqual([isStrict ? '_filter_2' : '$filter']);
+    },
+  );
+});
