@@ -8,7 +8,7 @@ import { openAiCompatible } from '../../../../adapters/models/openai-compatible.
 import { leaveProvider } from '../../../../src/runtime/model-prompt.ts';
 import { fitHistory, withProviderRules } from '../../../../src/runtime/provider-model.ts';
 import { budget } from '../../../fixtures/budget.ts';
-import { scriptedModel } from '../../../fixtures/model.ts';
+import { scriptedModel, streamOf } from '../../../fixtures/model.ts';
 
 /** What each kind of provider accepts, as its documentation and its errors say. */
 const kinds: Readonly<Record<string, { readonly id: RegExp; readonly name: RegExp; readonly isUnique: boolean }>> = {
@@ -171,12 +171,13 @@ describe('the names of parameters', () => {
         provider,
         doStream: ({ tools }) => {
           const [tool] = tools ?? [];
-          const { properties = {}, required } = (tool as { inputSchema: typeof inputSchema }).inputSchema;
+          if (tool?.type !== 'function') throw new Error('No tool');
+          const { properties = {}, required } = tool.inputSchema;
           sent.push(required?.[0]);
           const input = JSON.stringify(Object.fromEntries(Object.keys(properties).map((name) => [name, 1])));
           for (const name of Object.keys(properties)) if (isStrict) expect(name).toMatch(/^[a-zA-Z0-9_.-]{1,64}$/);
           const call = { type: 'tool-call', toolCallId: 'c', toolName: 'look', input } as const;
-          return Promise.resolve({ stream: ReadableStream.from([call]) });
+          return Promise.resolve({ stream: streamOf([call]) });
         },
       };
       const fitted = withProviderRules(inner, {});
