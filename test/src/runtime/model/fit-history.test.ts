@@ -174,9 +174,9 @@ describe('the names of parameters', () => {
           if (tool?.type !== 'function') throw new Error('No tool');
           const { properties = {}, required } = tool.inputSchema;
           sent.push(required?.[0]);
-          const input = JSON.stringify(Object.fromEntries(Object.keys(properties).map((name) => [name, 1])));
+          const text = JSON.stringify(Object.fromEntries(Object.keys(properties).map((name) => [name, 1])));
           for (const name of Object.keys(properties)) if (isStrict) expect(name).toMatch(/^[a-zA-Z0-9_.-]{1,64}$/);
-          const call = { type: 'tool-call', toolCallId: 'c', toolName: 'look', input } as const;
+          const call = { type: 'tool-call', toolCallId: 'c', toolName: 'look', input: text } as const;
           return Promise.resolve({ stream: streamOf([call]) });
         },
       };
