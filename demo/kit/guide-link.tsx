@@ -9,5 +9,5 @@ interface GuideLinkProps {
 
 /** Leads to a page of the documentation, beside this one. */
 export function GuideLink({ page, anchor, children }: GuideLinkProps): JSX.Element {
-  return <a href={guideHref(page, anchor)} target='_blank' rel='noopener' data-testid='guide-link'>{children}</a>;
+  return <a href={guideHref(page, anchor)} target='_blank' rel='noopener'>{children}</a>;
 }

@@ -50,7 +50,7 @@ export function RepeatDialog(
       message={question?.role === 'user' ? question.text : ''}
       onClose={onClose}
       onSave={async ({ message, when }) => {
-        const schedules = await playground.schedules(endpointOf(playground.settings.choice.value));
+        const { schedules } = await playground.rooms(endpointOf(playground.settings.choice.value));
         const name = chat.title.value || message.slice(0, 80);
         await schedules.create({ agentId: chat.agentId.value, name, message, when });
         playground.announcement.value = 'The schedule is saved';

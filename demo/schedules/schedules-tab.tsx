@@ -26,7 +26,7 @@ export function SchedulesTab(
   const problem = useSignal<string | undefined>(undefined);
   const attempt = async (into: Signal<string | undefined>, work: Parameters<Act>[0]): Promise<void> => {
     try {
-      const schedules = await playground.schedules(via);
+      const { schedules } = await playground.rooms(via);
       await work(schedules);
       list.value = (await schedules.list({ limit: 200 })).items;
       into.value = undefined;
@@ -42,7 +42,7 @@ export function SchedulesTab(
   }, [via]);
   return (
     <div class='run-scroll schedules' data-testid='schedules'>
-      <p class='inspector-faint' data-testid='schedules-place'>{placeTexts[via === undefined ? 'page' : 'server']}</p>
+      <p class='inspector-faint'>{placeTexts[via === undefined ? 'page' : 'server']}</p>
       <Problem text={problem.value ?? readProblem.value} testId='schedules-problem' />
       {list.value?.length === 0 && (
         <p class='inspector-empty' data-testid='schedules-empty'>
@@ -153,7 +153,7 @@ function ScheduleItem({ schedule, playground, via, act }: ScheduleItemProps): JS
           message={message}
           when={when}
           onSave={async (change) => {
-            await (await playground.schedules(via)).update(id, { ...change, revision: schedule.revision });
+            await (await playground.rooms(via)).schedules.update(id, { ...change, revision: schedule.revision });
             await act(() => Promise.resolve());
           }}
           onClose={() => (isChanging.value = false)}
@@ -196,7 +196,7 @@ function History(
   }, [schedule.last?.at, schedule.last?.state]);
   const readAnswer = async (at: number): Promise<void> => {
     const chatId = schedule.chat === 'new' ? `${schedule.id}-${at}` : schedule.chat.id;
-    const { messages } = await (await playground.storedChats(via)).get(chatId);
+    const { messages } = await (await playground.rooms(via)).chats.get(chatId);
     const parts = messages.findLast(({ role }) => role === 'assistant')?.parts ?? [];
     const text = parts.flatMap((part) => part.type === 'text' ? [part.text] : []).join('\n\n');
     answers.value = { ...answers.value, [at]: text || 'No answer' };

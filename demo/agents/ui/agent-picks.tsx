@@ -60,7 +60,7 @@ function Chosen({ draft }: PicksProps): JSX.Element {
   const error = draft.form.errors.value['entryTools'];
   return (
     <section>
-      <p class='registry-faint' data-testid='chosen-count'>
+      <p class='registry-faint'>
         {chosen.length === 0 ? 'No tools yet. The agent can only chat.' : 'The agent can use:'}
       </p>
       {error !== undefined && <p class='field-error' role='alert'>{error}</p>}
@@ -103,7 +103,7 @@ function Search({ draft }: PicksProps): JSX.Element {
       <p class='visually-hidden' role='status'>
         {found.length === 0 ? 'No results' : formatCount(found.length, 'tool')}
       </p>
-      <ul class='builder-picks' data-testid='tool-picks'>
+      <ul class='builder-picks'>
         {found.map((tool) => <Pick key={tool.id} draft={draft} field='entryTools' record={tool} />)}
       </ul>
       {found.length === 0 && draft.query.value !== '' && <p class='registry-faint'>No results</p>}

@@ -69,7 +69,7 @@ function Contents({ arrival: { review, known } }: { arrival: Arrival }): JSX.Ele
           </details>
         </section>
       ))}
-      <section data-testid='link-hosts'>
+      <section>
         <h2>Sends data to</h2>
         {hosts.length === 0 ? <p class='registry-faint'>No other hosts.</p> : (
           <ul class='boxed registry-rows'>
@@ -112,7 +112,7 @@ function Tools({ tools }: { tools: Arrival['review']['tools'] }): JSX.Element {
     <section>
       <h2>Tools included</h2>
       {tools.map(({ id, type, description, config }) => (
-        <details key={id} class='registry-reason' data-testid='link-tool'>
+        <details key={id} class='registry-reason'>
           <summary>
             {id} <code>{type}</code> {description}
           </summary>

@@ -27,7 +27,7 @@ function Kind(
   const included = items.filter((item) => item.included).length;
   const isNew = items.some(({ change }) => change !== 'same');
   return (
-    <details class='registry-reason' open={isNew && items.length <= 10} data-testid='mcp-content-kind'>
+    <details class='registry-reason' open={isNew && items.length <= 10}>
       <summary>{title}: {included} of {items.length} will be approved</summary>
       <ul class='boxed registry-rows' aria-label={title}>
         {items.slice(0, most).map((item) => <Item key={item.label} item={item} check={check} />)}
@@ -42,7 +42,7 @@ function Item({ item, check }: { item: OfferedContent; check: McpCheck }): JSX.E
   const isOut = check.leftOut.value.includes(label);
   const word = { same: 'as approved', changed: 'changed', added: 'new' }[change];
   return (
-    <li data-testid='mcp-content-item' data-label={label} data-included={included}>
+    <li data-label={label} data-included={included}>
       <span class='registry-row-name'>{id}</span>
       <span class='chip registry-badge' data-badge={change === 'changed' ? 'drifted' : change}>
         {included ? word : 'left out'}

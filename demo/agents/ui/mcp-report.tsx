@@ -186,7 +186,7 @@ function Item({ app, check }: { app: OfferedApp; check: McpCheck }): JSX.Element
   const origins = [...new Set([...csp.connect, ...csp.resource])];
   const word = { same: 'as approved', changed: 'changed', added: 'new' }[change];
   return (
-    <li data-testid='mcp-app-offer' data-uri={uri} data-included={included}>
+    <li data-uri={uri} data-included={included}>
       <span class='registry-row-name'>{uri}</span>
       <span class='chip registry-badge' data-badge={change === 'changed' ? 'drifted' : change}>
         {included ? word : 'left out'}

@@ -38,7 +38,6 @@ export function ParamsForm({ schema, places, onChange }: ParamsFormProps): JSX.E
             key={name}
             type='button'
             class='button'
-            data-testid='param-missing'
             onClick={() => add(name)}
           >
             <Icon name='plus' /> {name}

@@ -45,7 +45,7 @@ export function ShareSection({ control, agentId, revision }: {
           </div>
           {shared.link === undefined && <p class='registry-faint'>The agent is too large for a link.</p>}
           {shared.given.length > 0 && (
-            <p class='registry-faint' data-testid='share-given'>
+            <p class='registry-faint'>
               Built-in tools that the other playground also needs: {shared.given.join(', ')}.
             </p>
           )}

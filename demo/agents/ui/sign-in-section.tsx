@@ -63,7 +63,6 @@ export function SignInSection({ server, check, control }: SignInSectionProps): J
             <button
               type='button'
               class='button'
-              data-testid='mcp-sign-out'
               onClick={() => void signIn.signOut()}
             >
               Sign out

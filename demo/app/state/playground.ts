@@ -103,18 +103,10 @@ export interface Playground {
   edit(messageId: string, text: string): boolean;
   /** Decides on a call that waits in a chat. `send` sends the decision, where it is not an approval. */
   decide(part: ToolPart, decision: Decision, send?: () => Promise<void>): void;
+  /** What else the page's worker, or a server, offers: MCP apps and sign-ins, schedules, stored chats, ways back. */
+  readonly rooms: (via: string | undefined) => Promise<McpContent>;
   /** What waits for the person, here and at the chosen server. */
   readonly waiting: WaitingList;
-  /** The apps of MCP servers of the page's worker, or of an endpoint. */
-  readonly apps: (via: string | undefined) => Promise<McpContent['apps']>;
-  /** The sign-ins and answers for MCP servers of the page's worker, or of an endpoint. */
-  readonly signIns: (via: string | undefined) => Promise<McpContent['mcpSignIns']>;
-  /** The schedules of the page's worker, or of an endpoint. */
-  readonly schedules: (via: string | undefined) => Promise<McpContent['schedules']>;
-  /** The chats that the worker, or an endpoint, has stored: those of schedules. */
-  readonly storedChats: (via: string | undefined) => Promise<McpContent['chats']>;
-  /** Takes back what runs of the page's worker, or of an endpoint, have done. */
-  readonly undo: (via: string | undefined) => Promise<McpContent['undo']>;
   /** Answers a question of the plan in the open chat. */
   reply(question: PlanQuestion, answer: Answer): void;
   /** Pauses the plan in the open chat, lets it go on, or cancels it, if it is this page's worker that runs it. */
@@ -267,11 +259,7 @@ export function createPlayground(options: PlaygroundOptions): Playground {
       },
       decide: (part, decision, send) => void own.decide(part, decision, send),
       waiting,
-      apps: async (via) => (await transports.to(via).mcp()).apps,
-      schedules: async (via) => (await transports.to(via).mcp()).schedules,
-      storedChats: async (via) => (await transports.to(via).mcp()).chats,
-      signIns: async (via) => (await transports.to(via).mcp()).mcpSignIns,
-      undo: async (via) => (await transports.to(via).mcp()).undo,
+      rooms: (via) => transports.to(via).mcp(),
       reply: (question, answer) => void own.reply(question, answer),
       // The plan view shows the result.
       steerPlan: (how) => void own.steerPlan(how).catch(() => undefined),

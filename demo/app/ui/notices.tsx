@@ -68,7 +68,7 @@ function StorageNotice({ playground }: { playground: Playground }): JSX.Element 
       return (
         <Notice
           testId='storage-notice'
-          action={<button type='button' class='button' data-testid='make-room' onClick={open}>Free up space</button>}
+          action={<button type='button' class='button' onClick={open}>Free up space</button>}
         >
           Chats are not saved: the browser’s storage for this site is full. Nothing is lost while this page stays open.
           Delete old chats or other data, and the chats are saved automatically.

@@ -54,7 +54,7 @@ export function ChatSettingsDialog({ playground }: { playground: Playground }): 
         </header>
         <p class='field-help'>For this chat only, from the next message on. Leave a field empty for the default.</p>
         {names.some((name) => texts[name] !== stored[name]) && (
-          <p class='field-help' role='status' data-testid='chat-settings-unsaved'>These changes are not saved yet.</p>
+          <p class='field-help' role='status'>These changes are not saved yet.</p>
         )}
         {choice.type === 'pinnace' && (
           <p class='notice' data-testid='chat-settings-endpoint'>

@@ -1,17 +1,7 @@
 /** What answers took: tokens, time and cost. */
 
-import type { Provider } from '../../../src/registry/index.ts';
 import { formatMoney } from '../../kit/format.ts';
-import type { AssistantMessage, Message } from './message.ts';
-
-/** What an answer took. */
-export interface Figures {
-  readonly tokensIn: number | undefined;
-  readonly tokensOut: number | undefined;
-  readonly durationMs: number | undefined;
-  /** In words, where the provider's record has prices. */
-  readonly cost: string | undefined;
-}
+import type { Message } from './message.ts';
 
 /** What the answers of a chat took together. */
 export interface ChatFigures {
@@ -32,19 +22,6 @@ export interface ChatFigures {
   readonly priced: number;
   /** Part of the tokens is an estimate. */
   readonly isEstimated: boolean;
-}
-
-/** Returns the figures of an answer. */
-export function figuresOf({ facts, outcome, startedAt }: AssistantMessage, provider: Provider | undefined): Figures {
-  const { usage } = facts.value;
-  const ended = outcome.value.type === 'running' ? undefined : outcome.value.endedAt - startedAt;
-  const { inputTokens, outputTokens } = usage ?? {};
-  return {
-    tokensIn: inputTokens,
-    tokensOut: outputTokens,
-    durationMs: usage?.durationMs || ended,
-    cost: usage?.cost ? formatMoney(usage.cost) : costOf({ inputTokens, outputTokens }, provider?.prices),
-  };
 }
 
 /** Returns the sums over the answers among these messages. Their costs are those that the runtime recorded. */
@@ -78,17 +55,4 @@ export function sumOf(messages: readonly Message[]): ChatFigures {
 export function cachedShare(cachedTokens = 0, inputTokens = 0): string | undefined {
   if (cachedTokens === 0 || inputTokens === 0) return undefined;
   return `${Math.round(100 * Math.min(1, cachedTokens / inputTokens))} % cached`;
-}
-
-function costOf(
-  { inputTokens, outputTokens }: {
-    readonly inputTokens: number | undefined;
-    readonly outputTokens: number | undefined;
-  },
-  prices: Provider['prices'],
-): string | undefined {
-  if (!prices || (prices.input === undefined && prices.output === undefined)) return undefined;
-  if (inputTokens === undefined && outputTokens === undefined) return undefined;
-  const millions = (inputTokens ?? 0) * (prices.input ?? 0) + (outputTokens ?? 0) * (prices.output ?? 0);
-  return formatMoney({ amount: millions / 1_000_000, currency: prices.currency ?? '' });
 }

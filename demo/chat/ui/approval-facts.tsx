@@ -17,7 +17,7 @@ export function ApprovalTitle(
 ): JSX.Element {
   if (asked?.title === undefined) return <h3 id={id}>Allow this call?</h3>;
   return (
-    <h3 id={id} data-testid='approval-title'>
+    <h3 id={id}>
       {asked.title}
       {asked.quote === undefined ? '?' : (
         <>
@@ -139,7 +139,7 @@ function Field({ field, input, by, isPlain = false }: FieldProps): JSX.Element {
       <dd>
         <bdi>{isPlain ? plainValue(value) : value}</bdi>
         {by && (
-          <small class='approval-from' data-testid='approval-from'>
+          <small class='approval-from'>
             {field.destination && <span class='chip'>Not from you</span>} from: {originText(field, by)}
           </small>
         )}

@@ -57,7 +57,7 @@ export function EditQuestion({ message: { id, text, files }, chat, playground }:
       />
       {hasCalls(chat, id) && <p class='field-help'>Tool calls that were made after this message are not undone.</p>}
       <div class='question-edit-buttons'>
-        <button type='button' class='button' data-testid='edit-cancel' onClick={close}>Cancel</button>
+        <button type='button' class='button' onClick={close}>Cancel</button>
         <button type='submit' class='send' data-testid='edit-send' disabled={isEmpty}>
           <Icon name='send' />
           Send

@@ -114,7 +114,7 @@ function Calls({ program, titleOf }: Required<Pick<ProgramCardProps, 'titleOf'>>
 function Acts({ program: { acts }, titleOf }: Parameters<typeof Calls>[0]): JSX.Element | null {
   if (acts.length === 0) return null;
   return (
-    <ul class='program-calls' aria-label='What it has said it will do' data-testid='program-acts'>
+    <ul class='program-calls' aria-label='What it has said it will do'>
       {acts.map(({ tool, times, done }, i) => (
         <li key={i} data-state={done === times ? 'done' : 'waiting'}>
           <Icon name={done === times ? 'check' : 'wait'} />

@@ -33,14 +33,14 @@ export function TakeBackDialog({ message: { via }, runId, playground, onClose }:
   };
   const look = (): Promise<void> =>
     attempt(async () => {
-      preview.value = await (await playground.undo(via)).preview(runId, { toStep: toStep.value });
+      preview.value = await (await playground.rooms(via)).undo.preview(runId, { toStep: toStep.value });
       all.value ??= preview.value;
     });
   useEffect(() => void look(), []);
   const confirm = (): Promise<void> =>
     attempt(async () => {
       const { digest = '' } = preview.value ?? {};
-      const done = await (await playground.undo(via)).run(runId, { toStep: toStep.value, digest });
+      const done = await (await playground.rooms(via)).undo.run(runId, { toStep: toStep.value, digest });
       report.value = done;
       const text = done.message?.parts.find((part) => part.type === 'text')?.text;
       if (done.message && text !== undefined) playground.chats.addNotice(done.message.id, text);
@@ -97,7 +97,7 @@ export function TakeBackDialog({ message: { via }, runId, playground, onClose }:
 
 /** The calls of an undo, newest first. */
 export function UndoCalls({ calls }: { calls: readonly UndoCall[] }): JSX.Element {
-  if (calls.length === 0) return <p data-testid='take-back-nothing'>There is nothing to take back.</p>;
+  if (calls.length === 0) return <p>There is nothing to take back.</p>;
   return (
     <ol class='take-back-calls' data-testid='take-back-calls'>
       {calls.map(({ toolCallId, title, quote, can, why, step }) => (

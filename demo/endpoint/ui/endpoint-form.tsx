@@ -114,7 +114,7 @@ function Provider({ at, address }: { at: Signal<string>; address: Input }): JSX.
           fill(address, at.value);
         }}
       >
-        <option value=''>Another server</option>
+        <option value=''>{at.value === '' ? 'Choose one, or fill in an address' : 'Another server'}</option>
         {hostedProviders.map(({ id, name }) => <option key={id} value={id}>{name}</option>)}
       </select>
       <span class='field-help'>

@@ -30,7 +30,6 @@ export function KeyPlace({ choice, errors, connectVault }: KeyPlaceProps): JSX.E
           name='keep'
           value='session'
           checked={!inVault.value}
-          data-testid='keep-session'
           onChange={() => (inVault.value = false)}
         />
         In this tab only

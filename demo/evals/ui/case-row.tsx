@@ -75,7 +75,7 @@ function Both(
         )}
       </div>
       {after && (
-        <div class='fork-side' data-testid='eval-after'>
+        <div class='fork-side'>
           <p class='eval-side-name'>Latest: {after.state}</p>
           <p class='fork-text'>
             {text.right.map((piece, i) => piece.isDifferent ? <ins key={i}>{piece.text}</ins> : piece.text)}

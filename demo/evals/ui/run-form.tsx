@@ -34,7 +34,6 @@ export function RunForm({ page }: { page: EvalsPage }): JSX.Element {
           <span>Model</span>
           <input
             type='text'
-            data-testid='eval-model'
             placeholder='The provider’s default'
             value={model.modelId ?? ''}
             onInput={({ currentTarget: { value } }) =>

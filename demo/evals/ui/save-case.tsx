@@ -46,9 +46,7 @@ export function SaveCase({ run, playground }: SaveCaseProps): JSX.Element | null
       >
         Save as test case
       </button>
-      {problem.value !== undefined && (
-        <p class='field-error' role='alert' data-testid='save-case-problem'>{problem.value}</p>
-      )}
+      {problem.value !== undefined && <p class='field-error' role='alert'>{problem.value}</p>}
     </>
   );
 }

@@ -48,7 +48,6 @@ export function FindBar({ find, content, onClose }: FindBarProps): JSX.Element {
       <button
         type='button'
         class='icon-button'
-        data-testid='find-close'
         aria-label='Close search'
         onClick={onClose}
       >

@@ -27,9 +27,7 @@ export function Comparison({ travel, onClose, onAgain }: ComparisonProps): JSX.E
         <p data-testid='fork-summary'>{fork?.fork ? summaryOf(fork, comparison) : 'Loading the fork'}</p>
         <div class='button-row'>
           {isRunning && <button type='button' class='button' onClick={() => travel.stop()}>Stop fork</button>}
-          {!isRunning && fork && (
-            <button type='button' class='button' data-testid='fork-again' onClick={onAgain}>Fork again</button>
-          )}
+          {!isRunning && fork && <button type='button' class='button' onClick={onAgain}>Fork again</button>}
           <button type='button' class='button' data-testid='fork-close' onClick={onClose}>Close comparison</button>
         </div>
       </header>

@@ -106,7 +106,6 @@ function ModelFields({ draft, travel }: PartProps): JSX.Element {
             <label for={id}>Provider</label>
             <select
               id={id}
-              data-testid='fork-provider'
               value={draft.providerId}
               onChange={({ currentTarget }) => travel.change({ providerId: currentTarget.value, model: '' })}
             >

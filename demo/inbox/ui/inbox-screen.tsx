@@ -242,7 +242,7 @@ function Detail({ detail: { facts, edit, blocked }, item, playground, onDecide }
       {question.question !== '' && <p id={`${id}-question`} class='inbox-question'>{question.question}</p>}
       {item.kind === 'undo' && <UndoParts facts={facts} />}
       {item.cannotUndo && <p class='approval-note' data-testid='cannot-undo'>This cannot be undone.</p>}
-      {blocked !== undefined && <p class='approval-note' data-testid='inbox-blocked'>{blockedWords[blocked]}</p>}
+      {blocked !== undefined && <p class='approval-note'>{blockedWords[blocked]}</p>}
       {blocked === undefined && !isChanging.value && isDecidedHere(item) && (
         <PlanAnswer
           question={question}
@@ -276,7 +276,6 @@ function Detail({ detail: { facts, edit, blocked }, item, playground, onDecide }
           <button
             type='button'
             class='quiet-button'
-            data-testid='show-chat'
             onClick={() => void chats.open(chat.id).then(() => uncover(playground))}
           >
             Open the chat

@@ -71,7 +71,6 @@ function Head({ panel, open: { name, file } }: { panel: KnowledgePanel; open: Op
       <button
         type='button'
         class='icon-button is-back'
-        data-testid='knowledge-back'
         aria-label='Back to the files'
         onClick={() => panel.reading.close()}
       >
@@ -86,7 +85,6 @@ function Head({ panel, open: { name, file } }: { panel: KnowledgePanel; open: Op
         class='icon-button'
         aria-label='Search only in this file'
         title='Search only in this file'
-        data-testid='knowledge-search-in'
         onClick={() => {
           panel.search.searchIn([name]);
           panel.reading.close();
@@ -107,7 +105,7 @@ function readOf({ read, kind, total }: KnowledgeFile): string {
 function NotRead({ file: { skipped = [] } }: { file: KnowledgeFile }): JSX.Element | null {
   if (skipped.length === 0) return null;
   return (
-    <details class='know-skipped' open={skipped.length <= 3} data-testid='knowledge-skipped'>
+    <details class='know-skipped' open={skipped.length <= 3}>
       <summary>Not read</summary>
       <ul>
         {skipped.map((what) => <li key={what}>{what}</li>)}

@@ -16,7 +16,7 @@ export type AppQuestion =
 interface AppHostOptions {
   readonly app: McpApp;
   readonly via: string | undefined;
-  readonly playground: Pick<Playground, 'apps' | 'chats' | 'announcement'>;
+  readonly playground: Pick<Playground, 'rooms' | 'chats' | 'announcement'>;
   /** The open question; one at a time. */
   readonly question: Signal<AppQuestion | undefined>;
   readonly height: Signal<number>;
@@ -49,7 +49,7 @@ export function createAppHost(
   }
 
   async function call(tool: string, input: Readonly<Record<string, unknown>>): Promise<AppResult> {
-    const apps = await playground.apps(via);
+    const { apps } = await playground.rooms(via);
     const request = { server, uri, sha256, tool, arguments: input };
     const agentId = chat.agentId.value;
     const first = await apps.call(agentId, request);
@@ -90,6 +90,6 @@ export function createAppHost(
   };
 }
 
-function resultOf(given: Awaited<ReturnType<Awaited<ReturnType<Playground['apps']>>['call']>>): AppResult {
+function resultOf(given: Awaited<ReturnType<Awaited<ReturnType<Playground['rooms']>>['apps']['call']>>): AppResult {
   return given.ok ? toAppResult(given.output) : failedResult(given.error.message);
 }

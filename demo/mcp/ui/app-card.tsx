@@ -34,7 +34,10 @@ export function AppCard({ app, isNew, ...props }: AppCardProps): JSX.Element {
     try {
       const { serverId: server, uri, sha256 } = app;
       const agentId = playground.chats.current.value.agentId.value;
-      phase.value = { type: 'shown', app: await (await playground.apps(via)).read(agentId, { server, uri, sha256 }) };
+      phase.value = {
+        type: 'shown',
+        app: await (await playground.rooms(via)).apps.read(agentId, { server, uri, sha256 }),
+      };
     } catch (error) {
       phase.value = { type: 'failed', text: textOf(error) };
     }

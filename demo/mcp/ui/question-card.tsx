@@ -134,7 +134,7 @@ async function answer({ part, need, via, playground }: NeedCardProps, draft: Dra
   }));
   draft.isBusy.value = true;
   const runId = part.call.value.approval?.runId ?? runIdOf(part, playground);
-  const sending = playground.signIns(via).then((signIns) => signIns.answer(runId, need.id, answers));
+  const sending = playground.rooms(via).then(({ mcpSignIns }) => mcpSignIns.answer(runId, need.id, answers));
   const failure = await sending.then(() => undefined, (error: unknown) => ({ error }));
   draft.isBusy.value = false;
   const { code, message } = problemIn(failure?.error);

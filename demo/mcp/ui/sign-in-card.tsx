@@ -45,7 +45,7 @@ const attempts = new WeakMap<ToolPart, { readonly needId: string; readonly attem
 function attemptFor({ part, need, via, playground }: NeedCardProps): SignInAttempt {
   const known = attempts.get(part);
   if (known?.needId === need.id) return known.attempt;
-  const signIns = () => playground.signIns(via);
+  const signIns = async () => (await playground.rooms(via)).mcpSignIns;
   const attempt = createSignIn({
     issuerHost: need.signIn?.issuerHost ?? '',
     start: async (redirectUri) =>
@@ -64,7 +64,7 @@ function attemptFor({ part, need, via, playground }: NeedCardProps): SignInAttem
 function Scopes({ scopes, added }: NonNullable<NeedData['signIn']>): JSX.Element {
   const isStepUp = added.length > 0 && added.length < scopes.length;
   return (
-    <p data-testid='sign-in-scopes'>
+    <p>
       {isStepUp ? 'Additional permissions requested: ' : 'Permissions requested: '}
       {(isStepUp ? added : scopes).map((scope) => <code key={scope} class='code-chip'>{scope}</code>)}
     </p>

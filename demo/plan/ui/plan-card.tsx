@@ -63,7 +63,7 @@ function Progress({ view: { counts, used } }: { view: PlanView }): JSX.Element {
         <Share class='is-open' count={waiting + ready} />
       </div>
       <p>
-        <span role='status' aria-live='polite' data-testid='plan-counts'>{words.join(', ')}</span>
+        <span role='status' aria-live='polite'>{words.join(', ')}</span>
         {(used.tokens ?? 0) > 0 && <span>{formatCount(used.tokens ?? 0, 'token')}</span>}
         {(used.cost ?? 0) > 0 && <span>{formatCost(used.cost ?? 0)}</span>}
         {(used.steps ?? 0) > 0 && <span>{formatCount(used.steps ?? 0, 'step')}</span>}

@@ -23,7 +23,7 @@ export function TaskFacts({ node, nameOf, ...looked }: TasksProps & { node: Task
       {time > 0 && <time>{formatDuration(time)}</time>}
       {used && used.tokens > 0 && <span>{formatCount(used.tokens, 'token')}</span>}
       {used && used.cost > 0 && <span>{formatCost(used.cost)}</span>}
-      {error && <code class='code-chip' data-testid='plan-error'>{error.code}</code>}
+      {error && <code class='code-chip'>{error.code}</code>}
     </p>
   );
 }

@@ -20,7 +20,7 @@ export function DeletedSection({ playground }: { playground: Playground }): JSX.
   useEffect(() => void chatStore.deleted().then((found) => (deleted.value = found)), [chats.removed.value]);
   if (deleted.value.length === 0) return null;
   return (
-    <section class='privacy-section' aria-labelledby='settings-deleted' data-testid='deleted-chats'>
+    <section class='privacy-section' aria-labelledby='settings-deleted'>
       <h2 id='settings-deleted'>Recently deleted chats</h2>
       <p class='privacy-lead'>They are removed after 30 days, or when the browser’s storage is full.</p>
       <ul class='boxed privacy-list'>

@@ -37,7 +37,7 @@ export function SettingsScreen({ playground }: { playground: Playground }): JSX.
     >
       {page.isSpent.value && page.busy.value === undefined && (
         <p class='button-row'>
-          <button type='button' class='button is-primary' data-testid='privacy-reload' onClick={() => page.reload()}>
+          <button type='button' class='button is-primary' onClick={() => page.reload()}>
             Reload the page
           </button>
         </p>
@@ -78,7 +78,7 @@ function AppearanceSection({ playground: { theme, overlay } }: { playground: Pla
             </button>
           ))}
         </div>
-        <button type='button' class='button' data-testid='open-keys' onClick={() => (overlay.value = 'keys')}>
+        <button type='button' class='button' onClick={() => (overlay.value = 'keys')}>
           Keyboard shortcuts
         </button>
       </div>
@@ -134,7 +134,7 @@ export function OfflineSection({ offline: { isStored, newVersion } }: { offline:
   return (
     <section class='privacy-section' aria-labelledby='privacy-offline'>
       <h2 id='privacy-offline'>Offline</h2>
-      <p data-testid='offline-state' data-stored={isStored.value}>
+      <p data-stored={isStored.value}>
         {isStored.value
           ? 'The page and its agents work offline. Only models and servers that you connect need a network.'
           : 'Offline use is not available: this browser does not allow it, or the page comes from a development server.'}

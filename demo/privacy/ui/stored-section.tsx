@@ -48,7 +48,6 @@ function Question({ page }: { page: PrivacyPage }): JSX.Element {
             ref={keep}
             type='button'
             class='button'
-            data-testid='erase-not'
             disabled={isErasing}
             onClick={() => page.ask(false)}
           >
@@ -73,14 +72,14 @@ function Holdings({ inventory: { holdings, usage, quota, isPersistent } }: { inv
   return (
     <>
       {holdings.length === 0
-        ? <p class='privacy-faint' data-testid='stored-nothing'>Nothing yet.</p>
+        ? <p class='privacy-faint'>Nothing yet.</p>
         : (
           <ul class='boxed privacy-list' data-testid='holdings'>
             {holdings.map((holding) => <Row key={`${holding.kind} ${holding.name}`} holding={holding} />)}
           </ul>
         )}
       {usage !== undefined && quota !== undefined && (
-        <p class='privacy-faint' data-testid='stored-usage'>
+        <p class='privacy-faint'>
           This site uses {formatBytes(usage)} of the {formatBytes(quota)} that the browser allows. The browser{' '}
           {isPersistent ? 'keeps it even when space is low.' : 'may remove it when space is low.'}
         </p>

@@ -92,7 +92,7 @@ function Incoming({ page, name, report }: { page: PrivacyPage; name: string; rep
             {page.busy.value === 'import' ? 'Importing…' : 'Import and reload page'}
           </button>
         )}
-        <button type='button' class='button' data-testid='whole-forget' disabled={isBusy} onClick={() => page.forget()}>
+        <button type='button' class='button' disabled={isBusy} onClick={() => page.forget()}>
           {changes > 0 ? 'Cancel' : 'Close'}
         </button>
       </div>

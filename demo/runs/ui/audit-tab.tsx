@@ -42,7 +42,6 @@ export function AuditTab({ state, url, playground }: TabProps): JSX.Element {
             <button
               type='button'
               class='button'
-              data-testid='console-audit-more'
               onClick={() => void state.moreAudit()}
             >
               Show more
@@ -88,7 +87,6 @@ function Filters({ state }: { state: Console }): JSX.Element {
       <label>
         Time
         <select
-          data-testid='console-audit-when'
           value={String(filter.withinMs)}
           onChange={({ currentTarget }) =>
             void state.narrowAudit({ withinMs: times[currentTarget.selectedIndex]?.[1] })}

@@ -113,7 +113,7 @@ function Content({ prompt, before }: { prompt: Prompt; before: Prompt | undefine
   const fresh = newFrom(said, before?.messages.filter(({ role }) => role !== 'system'));
   return (
     <>
-      {prompt.said !== undefined && <p role='note' data-testid='provider-said'>The provider said: {prompt.said}</p>}
+      {prompt.said !== undefined && <p role='note'>The provider said: {prompt.said}</p>}
       <section>
         <h2>System</h2>
         {system.length === 0

@@ -39,7 +39,7 @@ export function RunsTab({ state, url, playground }: TabProps): JSX.Element {
 /** Opens a trace in the inspector. */
 export function InspectAction({ label, onClick }: { label: string; onClick: () => void }): JSX.Element {
   return (
-    <button type='button' class='quiet-button' data-testid='console-inspect' aria-label={label} onClick={onClick}>
+    <button type='button' class='quiet-button' aria-label={label} onClick={onClick}>
       <Icon name='waterfall' />
       <span>Inspect</span>
     </button>
@@ -50,7 +50,7 @@ export function InspectAction({ label, onClick }: { label: string; onClick: () =
 export function Gap({ gap }: { gap: Activity['gap'] }): JSX.Element | null {
   if (gap === undefined) return null;
   return (
-    <p class='console-note' data-testid='console-gap'>
+    <p class='console-note'>
       {gap === 'dropped'
         ? 'This list is incomplete: the endpoint has deleted older events.'
         : 'This list shows only the latest.'}

@@ -38,7 +38,7 @@ export function LocalForm({ found, look }: LocalFormProps): JSX.Element {
 function Found({ found }: { found: readonly FoundServer[] }): JSX.Element {
   if (found.some(({ state }) => state.type === 'blocked')) {
     return (
-      <p class='field-error' data-testid='local-blocked'>
+      <p class='field-error'>
         The browser does not let this page reach programs on this computer. Allow “Apps on device” (or “Local network
         access”) in the site settings, left of the address, then look again.
       </p>
@@ -57,7 +57,7 @@ function Found({ found }: { found: readonly FoundServer[] }): JSX.Element {
       <Models found={here} />
       {here.map(({ server, state }) =>
         state.type === 'key' && (
-          <p key={server.id} class='field-help' data-testid='local-key'>
+          <p key={server.id} class='field-help'>
             {server.name} is running and wants a key. Choose “A model server” and enter {server.baseUrl} with its key.
           </p>
         )

@@ -162,7 +162,7 @@ function Refusals({ lists }: { lists: Readonly<Record<string, ServerAnswer>> }):
   return (
     <>
       {Object.entries(lists).map(([baseUrl, answer]) =>
-        !answer.ok && <p key={baseUrl} class='model-note' data-testid='model-refusal'>{answer.text}</p>
+        !answer.ok && <p key={baseUrl} class='model-note'>{answer.text}</p>
       )}
     </>
   );

@@ -100,7 +100,7 @@ function Contents({ arrival, playground }: { arrival: Arrival; playground: Playg
         prove what an agent did.
       </p>
       {hidden > 0 && (
-        <p class='shared-note' data-testid='shared-hidden'>
+        <p class='shared-note'>
           {formatCount(hidden, 'character')} that {hidden === 1 ? 'hides or reorders' : 'hide or reorder'} text{' '}
           {hidden === 1 ? 'was' : 'were'} removed.
         </p>

@@ -54,10 +54,8 @@ function Head({ panel, onClose }: { panel: Panel; onClose: () => void }): JSX.El
       <h2>The yard</h2>
       {status && (
         <p data-testid='tree-status'>
-          {formatCount(status.size, 'node')} ·{' '}
-          <span title='Increases with every change. Each change states the version that it is based on.'>
-            version {status.rev}
-          </span>
+          {formatCount(status.size, 'node')}
+          {status.rev > 0 && ` · ${formatCount(status.rev, 'change')}`}
         </p>
       )}
       <button

@@ -97,13 +97,13 @@ export function registryCommands(playground: Playground): readonly Command[] {
 /** The guides. They open in a tab of their own, so a run in progress continues. */
 export function guideCommands(): readonly Command[] {
   const all = guideGroups.flatMap(({ guides }) => guides);
-  const first = { page: 'index', title: 'Guides', words: 'documentation help manual' };
-  return [first, ...all].map(({ page, title, words }) => ({
+  const first = { page: 'index', title: 'Guides' };
+  return [first, ...all].map(({ page, title }) => ({
     id: `guide-${page}`,
     icon: 'guide',
     title,
     hint: 'Guide',
-    words: `documentation ${words}`,
+    words: 'documentation help manual',
     go: () => openGuide(page),
   }));
 }

@@ -1,5 +1,4 @@
 import { describe, expect, it, vi } from 'vitest';
-import { figuresOf } from '../../../../demo/chat/state/figures.ts';
 import { answerText, type AssistantMessage, createAnswer, type ToolCall } from '../../../../demo/chat/state/message.ts';
 import { describeProblem } from '../../../../demo/chat/state/problem.ts';
 import {
@@ -14,7 +13,6 @@ import {
 import { type Run, startRun, stopWithinMs, type Transport } from '../../../../demo/chat/state/run.ts';
 import { errorCodes } from '../../../../src/base/errors.ts';
 import type { UIMessageChunk } from '../../../../src/contracts/ai-types.ts';
-import type { Provider } from '../../../../src/registry/index.ts';
 import { fakeTransport } from '../../../fixtures/page/fake-transport.ts';
 
 function start(transport: Transport): { run: Run; answer: AssistantMessage } {
@@ -108,37 +106,6 @@ describe('a program in a chat', () => {
     [{ state: 'replayed', code: 'timeout' }, 'failed with timeout before the program paused'],
   ])('says of a call %j: %s', (call, words) => {
     expect(wordsOfCall({ n: 1, tool: 'a', state: 'done', ...call })).toBe(words);
-  });
-});
-
-describe('figuresOf', () => {
-  const answer = createAnswer({ id: 'a', model: 'm', startedAt: 0, via: undefined });
-  const provider = (prices?: Provider['prices']): Provider => ({
-    id: 'lab',
-    kind: 'openai-compatible',
-    version: '0.1.0',
-    state: 'active',
-    revision: 1,
-    ...(prices && { prices }),
-  });
-
-  it('has a cost where the provider has prices, and else tokens', () => {
-    const usage = {
-      inputTokens: 1000,
-      outputTokens: 500,
-      steps: 1,
-      toolCalls: 0,
-      durationMs: 40,
-      toolTokens: 0,
-      toolTokensSaved: 0,
-    };
-    answer.facts.value = { usage };
-    expect(figuresOf(answer, provider())).toEqual({ tokensIn: 1000, tokensOut: 500, durationMs: 40, cost: undefined });
-    expect(figuresOf(answer, provider({ input: 2, output: 8, currency: 'EUR' })).cost).toBe('0.006 EUR');
-    expect(figuresOf(answer, provider({ output: 8 })).cost).toBe('0.004');
-    expect(figuresOf(answer, undefined).cost).toBeUndefined();
-    answer.facts.value = {};
-    expect(figuresOf(answer, provider({ input: 2 })).cost).toBeUndefined();
   });
 });
 
