@@ -33,6 +33,7 @@ export function followAddress(playground: Playground, hash: string): void {
     now = next;
     chatKey = key;
     if (address === was) return;
+    playground.nowhere.value = undefined; // the person has gone on
     const isLeaving = isClosing(before, next) || isPassing(before) || isDecided(before, next);
     if (isLeaving && entry().from === address) {
       isGoingBack = true;

@@ -5,8 +5,6 @@ import { readOf } from '../state/chat.ts';
 import { useEffect, useRef } from 'preact/hooks';
 import type { AgentCard } from '../../control/page-control.ts';
 import { isAsking, openApprovals, openNeed, waitingCalls } from '../state/approval.ts';
-import { AppCard } from '../../mcp/ui/lazy-app.tsx';
-import { NeedCard } from '../../mcp/ui/lazy-need.tsx';
 import { planOf } from '../state/plan.ts';
 import { openQuestions } from '../../plan/state/plan-data.ts';
 import { placeOf } from '../../knowledge/worker/place.ts';
@@ -37,8 +35,16 @@ import { Mark, Swell } from '../../kit/mark.tsx';
 import { ConnectModel } from '../../settings/ui/connect-model.tsx';
 import { LeftReading } from './left-reading.tsx';
 import { Reasoning } from './reasoning.tsx';
-import { ProgramCard } from './lazy-program.tsx';
 import { ToolCard } from './tool-card.tsx';
+
+/** The card of a program; until its code has been fetched, that of any call. */
+const ProgramCard = lazy(async () => (await import('./program-card.tsx')).ProgramCard, { StandIn: ToolCard });
+
+/** What an MCP server needs of the person, fetched with the first such call. */
+const NeedCard = lazy(async () => (await import('../../mcp/ui/need-card.tsx')).NeedCard);
+
+/** The app of a call, fetched with the first such call. */
+const AppCard = lazy(async () => (await import('../../mcp/ui/app-card.tsx')).AppCard);
 
 /** A message's index among all, also those that are not drawn. Keys move the focus here. */
 export interface InFeed {

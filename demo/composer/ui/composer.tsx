@@ -7,8 +7,11 @@ import { nextFrame } from '../../kit/hooks/frame-queue.ts';
 import { agentOf, type Playground } from '../../app/state/playground.ts';
 import { AttachButton, takeDraft, takeFiles, takeText } from '../../files/ui/attach-button.tsx';
 import { DraftFiles } from '../../files/ui/lazy-files.tsx';
-import { CommandMenu } from './lazy-commands.tsx';
 import { Icon } from '../../kit/icon.tsx';
+import { lazy } from '../../kit/lazy.tsx';
+
+/** Prompts and resources of MCP servers, fetched with the first "/". */
+const CommandMenu = lazy(async () => (await import('./command-menu.tsx')).CommandMenu);
 
 function isNothing(text: string, files: readonly unknown[]): boolean {
   return text.trim() === '' && files.length === 0;

@@ -5,7 +5,6 @@ import type { Playground } from '../../app/state/playground.ts';
 import type { KnowledgeFile, KnowledgeNews } from '../../control/knowledge-control.ts';
 import type { SearchControl, SearchEntry, SearchHit } from '../../control/search-control.ts';
 import type { GuideText } from '../../guides.ts';
-import { guideHref } from '../../kit/guide-href.ts';
 import { oncePer } from '../../kit/hooks/once-per.ts';
 import { excerptOf } from '../../search/excerpt.ts';
 import { commandsOf } from './commands.ts';
@@ -140,7 +139,7 @@ export const searchingOf = oncePer((playground: Playground) => new Searching(pla
 /** The texts lie beside the page; where they cannot be had, guides are found by their words. */
 async function readGuides(): Promise<ReadonlyMap<string, GuideText[1]>> {
   try {
-    const address = new URL(guideHref('texts').replace('.html', '.js'), document.baseURI).href;
+    const address = new URL('./docs/texts.js', document.baseURI).href;
     const { default: texts }: { readonly default: readonly GuideText[] } = await import(/* @vite-ignore */ address);
     return new Map(texts.map(([page, sections]) => [`guide-${page}`, sections]));
   } catch {

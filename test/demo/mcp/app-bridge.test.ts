@@ -187,7 +187,7 @@ describe('createAppHost', () => {
     const question = signal<AppQuestion | undefined>(undefined);
     const chat = { agentId: signal('helper'), draft };
     const playground = {
-      apps: () => Promise.resolve({ call }),
+      rooms: () => Promise.resolve({ apps: { call } }),
       chats: { current: signal(chat) },
       announcement: signal(''),
     };
