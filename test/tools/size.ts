@@ -24,7 +24,7 @@ const budgets: Readonly<Record<string, number>> = {
   '.': 207.3,
   './evals': 8.8,
   './simulation': 25.1,
-  'demo/main.tsx': 75,
+  'demo/main.tsx': 73.3,
   'demo/worker.ts': 250,
   'demo/tree/worker/host.ts': 49.7,
   'demo/agents/worker/trials.ts': 43.7,
@@ -50,7 +50,7 @@ const budgets: Readonly<Record<string, number>> = {
   './grounding/vector': 15,
   './grounding/code-repo': 21.7,
   './storage/postgres': 8.5,
-  './models/rehearsal': 22.7,
+  './models/rehearsal': 22.8,
   './models/openai-compatible': 3.8,
 };
 

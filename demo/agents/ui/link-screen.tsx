@@ -1,13 +1,17 @@
-import { useSignal } from '@preact/signals';
+import { type ReadonlySignal, signal, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
-import { type AgentLink, type Arrival, createAgentLink } from '../state/agent-link.ts';
-import type { Playground } from '../../app/state/playground.ts';
-import { formatCount } from '../../kit/format.ts';
-import { uncover } from '../../app/state/screens.ts';
+import type { ImportReport } from '../../../src/registry/index.ts';
 import { OverScreen } from '../../app/frame/over-screen.tsx';
+import type { Playground } from '../../app/state/playground.ts';
+import { uncover } from '../../app/state/screens.ts';
+import type { RegistryControl } from '../../control/registry-control.ts';
+import type { AgentReview } from '../../control/trial-control.ts';
+import { problemOf } from '../../kit/answer-problem.ts';
 import { Differences } from '../../kit/differences.tsx';
 import { Facts } from '../../kit/facts.tsx';
+import { formatCount } from '../../kit/format.ts';
+import { fromLink } from '../state/agent-file.ts';
 
 /** An agent that came by a link: what it is, which hosts and secrets it names, and the question whether it may come in. */
 export function LinkScreen({ playground, hash }: { playground: Playground; hash: string }): JSX.Element {
@@ -187,4 +191,69 @@ async function openChat(agentId: string, playground: Playground): Promise<void> 
   uncover(playground);
   playground.chats.start(agentId);
   playground.focusRequests.value++;
+}
+
+/** An agent that comes by a link: shown first, and imported when the person confirms. Nothing of it runs before. */
+export interface Arrival {
+  readonly review: AgentReview;
+  /** What it would change. */
+  readonly report: ImportReport;
+  /** The names of secrets that are in this browser's vault: the agent would get them. */
+  readonly known: readonly string[];
+}
+
+export interface AgentLink {
+  readonly arrival: ReadonlySignal<Arrival | undefined>;
+  readonly problem: ReadonlySignal<string | undefined>;
+  readonly isBusy: ReadonlySignal<boolean>;
+  /** Reads a link; changes nothing. */
+  look(hash: string): Promise<void>;
+  /** Imports it and returns the agent's id; `undefined`: it was refused. */
+  accept(): Promise<string | undefined>;
+}
+
+export function createAgentLink(control: RegistryControl): AgentLink {
+  const arrival = signal<Arrival | undefined>(undefined);
+  const problem = signal<string | undefined>(undefined);
+  const isBusy = signal(false);
+
+  async function read(hash: string): Promise<Arrival> {
+    const review = await control.reviewDocument(await fromLink(hash));
+    if (!review.ok) throw new Error(textOf(review.error.message));
+    const [report, vault] = await Promise.all([control.importAll(review.value.document, true), control.vault()]);
+    if (!report.ok) throw new Error(textOf(report.error.message));
+    const ids = new Set(vault.ok ? vault.value.secrets.map(({ id }) => id) : []);
+    return { review: review.value, report: report.value, known: review.value.secrets.filter((name) => ids.has(name)) };
+  }
+
+  return {
+    arrival,
+    problem,
+    isBusy,
+    async look(hash) {
+      isBusy.value = true;
+      problem.value = undefined;
+      arrival.value = undefined;
+      try {
+        arrival.value = await read(hash);
+      } catch (error) {
+        problem.value = `This link cannot be opened: ${error instanceof Error ? error.message : 'unknown reason'}.`;
+      }
+      isBusy.value = false;
+    },
+    async accept() {
+      const { value } = arrival;
+      if (!value || isBusy.value) return undefined;
+      isBusy.value = true;
+      const answer = await control.importAll(value.review.document, false).catch(() => undefined);
+      isBusy.value = false;
+      problem.value = problemOf(answer, 'The registry did not respond');
+      return answer?.ok ? value.review.agents[0]?.id : undefined;
+    },
+  };
+}
+
+/** Used in the middle of a sentence. */
+function textOf(message: string): string {
+  return message.replace(/^Cannot take in the document: /, '');
 }

@@ -1,16 +1,18 @@
 import type { JSX } from 'preact';
-import { useMemo } from 'preact/hooks';
+import { useEffect, useId, useMemo } from 'preact/hooks';
 import type { JsonSchema } from '../../../src/registry/index.ts';
-import type { TrialControl } from '../../control/trial-control.ts';
+import type { ToolRequest, ToolTrial as TrialOutcome, TrialControl } from '../../control/trial-control.ts';
+import { formatDuration } from '../../kit/format.ts';
+import { Icon } from '../../kit/icon.tsx';
+import { JsonView } from '../../kit/json-view.tsx';
+import { Problem } from '../../kit/problem.tsx';
 import { findSlip } from '../state/code-slips.ts';
 import { placesIn, secretsIn } from '../state/http-template.ts';
-import { followPlaces, readParams, writeParams } from '../state/params-table.ts';
+import { followPlaces, type Param, paramOf, paramTypes, readParams, writeParams } from '../state/params-table.ts';
 import type { RecordForm } from '../state/record-form.ts';
 import { createTrial, type Trial } from '../state/tool-trial.ts';
 import { CodeEditor, type Mark } from './code-editor.tsx';
 import { HttpForm } from './http-form.tsx';
-import { ParamsForm } from './params-form.tsx';
-import { TrialView } from './tool-trial.tsx';
 
 type Config = Readonly<Record<string, unknown>>;
 
@@ -103,4 +105,199 @@ function readObject(text: string): Readonly<Record<string, unknown>> | undefined
   } catch {
     return undefined;
   }
+}
+
+interface ParamsFormProps {
+  readonly schema: JsonSchema;
+  /** Inputs that the template has places for. */
+  readonly places: readonly string[];
+  readonly onChange: (schema: JsonSchema) => void;
+}
+
+/** What the tool takes, a row for each. A schema that says more than rows can is left to its JSON. */
+export function ParamsForm({ schema, places, onChange }: ParamsFormProps): JSX.Element {
+  const params = readParams(schema);
+  if (!params) return <p class='field-help'>A table cannot show these parameters. Edit their JSON Schema.</p>;
+  const missing = places.filter((place) => !params.some(({ name }) => name === place));
+  const write = (next: readonly Param[]): void => onChange(writeParams(next));
+  const add = (name: string): void => write([...params, paramOf(name)]);
+  return (
+    <fieldset class='params-form' data-testid='params-form'>
+      <legend>Inputs</legend>
+      {params.length > 0 && (
+        <ul>
+          {params.map((param, i) => (
+            <Row
+              key={i}
+              param={param}
+              onChange={(next) => write(params.with(i, next))}
+              onRemove={() => write(params.toSpliced(i, 1))}
+            />
+          ))}
+        </ul>
+      )}
+      <div class='button-row'>
+        {missing.map((name) => (
+          <button
+            key={name}
+            type='button'
+            class='button'
+            onClick={() => add(name)}
+          >
+            <Icon name='plus' /> {name}
+          </button>
+        ))}
+        <button type='button' class='button' data-testid='param-add' onClick={() => add(`input${params.length + 1}`)}>
+          <Icon name='plus' /> Input
+        </button>
+      </div>
+    </fieldset>
+  );
+}
+
+interface RowProps {
+  readonly param: Param;
+  readonly onChange: (param: Param) => void;
+  readonly onRemove: () => void;
+}
+
+function Row({ param, onChange, onRemove }: RowProps): JSX.Element {
+  const { name, type, description, isRequired } = param;
+  return (
+    <li>
+      <input
+        type='text'
+        aria-label='Input name'
+        data-testid='param-name'
+        autocomplete='off'
+        value={name}
+        onChange={({ currentTarget }) => onChange({ ...param, name: currentTarget.value.trim() })}
+      />
+      <select
+        aria-label={`Type of ${name}`}
+        value={type}
+        onChange={({ currentTarget }) => onChange({ ...param, type: currentTarget.value })}
+      >
+        {paramTypes.map((option) => <option key={option} value={option}>{option}</option>)}
+      </select>
+      <input
+        type='text'
+        aria-label={`Description of ${name}`}
+        placeholder='Description for the model'
+        data-testid='param-description'
+        autocomplete='off'
+        value={description}
+        onInput={({ currentTarget }) => onChange({ ...param, description: currentTarget.value })}
+      />
+      <label class='check'>
+        <input
+          type='checkbox'
+          checked={isRequired}
+          onChange={() => onChange({ ...param, isRequired: !isRequired })}
+        />
+        Required
+      </label>
+      <button type='button' class='icon-button' aria-label={`Remove ${name}`} onClick={onRemove}>
+        <Icon name='trash' />
+      </button>
+    </li>
+  );
+}
+
+interface TrialViewProps {
+  readonly trial: Trial;
+  /** The definition as it is written now. */
+  readonly tool: () => object;
+  readonly type: string;
+  readonly schema: unknown;
+}
+
+/** A test call: the input, the request as it would be sent, and what came of it. */
+export function TrialView({ trial, tool, type, schema }: TrialViewProps): JSX.Element {
+  const id = useId();
+  const { input, request, result, problem, isBusy } = trial;
+  useEffect(() => trial.suggest(schema), [JSON.stringify(schema)]);
+  return (
+    <section class='trial' data-testid='trial' aria-label='Test call'>
+      <h2>Test call</h2>
+      <div class='field'>
+        <label for={id}>Input, as JSON</label>
+        <textarea
+          id={id}
+          class='is-code'
+          rows={4}
+          spellcheck={false}
+          data-testid='trial-input'
+          value={input.value}
+          onInput={({ currentTarget }) => trial.write(currentTarget.value)}
+        />
+      </div>
+      <div class='button-row'>
+        {type === 'http' && (
+          <button
+            type='button'
+            class='button'
+            data-testid='trial-preview'
+            disabled={isBusy.value}
+            onClick={() => void trial.preview(tool())}
+          >
+            Show the request
+          </button>
+        )}
+        <button
+          type='button'
+          class='button'
+          data-testid='trial-call'
+          disabled={isBusy.value}
+          onClick={() => void trial.call(tool())}
+        >
+          {isBusy.value ? 'Waiting…' : type === 'http' ? 'Send request' : 'Run'}
+        </button>
+      </div>
+      <Problem text={problem.value} testId='trial-problem' />
+      {type === 'http' && request.value && <Request request={request.value} />}
+      {result.value && <Result result={result.value} />}
+    </section>
+  );
+}
+
+function Request({ request }: { request: ToolRequest }): JSX.Element {
+  const { method, url, headers, body, needsApproval } = request;
+  const lines = [
+    `${method} ${url}`,
+    ...headers.map(([name, value]) => `${name}: ${value}`),
+    ...(body === undefined ? [] : ['', body]),
+  ];
+  return (
+    <div class='trial-part' data-testid='trial-request'>
+      <JsonView label='Request preview' value={lines.join('\n')} />
+      <p class='field-help'>
+        {needsApproval
+          ? 'This tool may change data. Agents ask for your approval first, but a test call is sent immediately.'
+          : 'This tool only reads data. Agents call it without asking you.'}
+      </p>
+    </div>
+  );
+}
+
+function Result({ result: { outcome, durationMs, answer, thrown } }: { result: TrialOutcome }): JSX.Element {
+  return (
+    <div class='trial-part' data-testid='trial-result' data-ok={outcome.ok}>
+      <p role='status' class={outcome.ok ? 'trial-good' : 'field-error'}>
+        {outcome.ok ? 'Success' : `${outcome.error.message} (${outcome.error.code})`}, in {formatDuration(durationMs)}.
+      </p>
+      {thrown !== undefined && thrown !== '' && (
+        <p class='field-error' data-testid='trial-thrown'>
+          Error thrown: {thrown}
+        </p>
+      )}
+      {answer && (
+        <JsonView
+          label={`Server response: ${answer.status} ${answer.type}${answer.isCut ? ' (truncated)' : ''}`}
+          value={answer.text}
+        />
+      )}
+      {outcome.ok && <JsonView label='Output for the model' value={outcome.output} />}
+    </div>
+  );
 }

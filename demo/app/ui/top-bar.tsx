@@ -1,15 +1,15 @@
 import type { JSX } from 'preact';
+import { namesOf } from '../../chat/state/chat-settings.ts';
 import type { Chat } from '../../chat/state/chat.ts';
-import { agentOf, type Playground } from '../state/playground.ts';
-import { showBeside } from '../state/screens.ts';
-import { chatItems } from '../../chat/ui/chat-menu.ts';
+import { chatItems } from '../../chat/ui/chat-list.tsx';
 import { chatFind } from '../../find/ui/chat-find.ts';
 import { Icon } from '../../kit/icon.tsx';
-import { ChatSign } from '../../chat/settings/chat-sign.tsx';
 import { lazy } from '../../kit/lazy.tsx';
 import { MenuButton, type MenuItem } from '../../kit/menu.tsx';
-import { DrawerButton } from '../frame/over-screen.tsx';
 import { ModelBadge } from '../../settings/ui/model-badge.tsx';
+import { DrawerButton } from '../frame/over-screen.tsx';
+import { agentOf, type Playground } from '../state/playground.ts';
+import { showBeside } from '../state/screens.ts';
 
 const TrustChip = lazy(async () => (await import('../../chat/ui/trust.tsx')).TrustChip);
 const ChatTotals = lazy(async () => (await import('../../chat/ui/chat-totals.tsx')).ChatTotals);
@@ -78,4 +78,24 @@ function itemsOf(chat: Chat, playground: Playground): readonly MenuItem[] {
       ...chatItems(chat, playground),
     ]),
   ];
+}
+
+/** Says that the chat has settings of its own, and opens them. */
+function ChatSign({ chat, playground }: { chat: Chat; playground: Playground }): JSX.Element | null {
+  const names = namesOf(chat.settings.value);
+  if (names.length === 0) return null;
+  const label = `Chat settings: ${names.join(', ')}`;
+  return (
+    <button
+      type='button'
+      class='icon-button chat-sign'
+      data-testid='chat-sign'
+      aria-label={label}
+      aria-haspopup='dialog'
+      title={label}
+      onClick={() => (playground.overlay.value = 'chat-settings')}
+    >
+      <Icon name='sliders' />
+    </button>
+  );
 }

@@ -1,23 +1,19 @@
 /** Runs in chats: each fills an answer and is stored while it runs. */
 
-import { batch } from '@preact/signals';
+import { batch, computed, effect, untracked } from '@preact/signals';
 import type { Decision } from '../../../src/permission/interruption.ts';
 import type { PlanSteering } from '../../control/page-control.ts';
-import { canGoOn, decideCall, isDecidedHere, waitingCalls } from './approval.ts';
-import { type AnswerSaving, createAnswerSaving } from './answer-saving.ts';
-import { afterLast, append, type Chat } from './chat.ts';
-import { requestFields } from './chat-settings.ts';
-import type { Schedule } from '../../kit/hooks/frame-queue.ts';
-import type { ChatStore } from './chat-storage.ts';
-import type { Saved } from './chat-storage.ts';
 import { keepAddress, type StoredAttachment } from '../../files/state/attached-file.ts';
-import { type AssistantMessage, createAnswer, type Message, type ToolPart } from './message.ts';
-import { cancelPlan, planOf, planToFollow } from './plan.ts';
-import { type PlanPart } from '../../plan/state/plan-data.ts';
-import type { PlanQuestion } from '../../plan/state/plan-data.ts';
+import type { Schedule } from '../../kit/hooks/frame-queue.ts';
+import type { PlanPart, PlanQuestion } from '../../plan/state/plan-data.ts';
 import { type Answer, answerQuestion } from '../../plan/state/plan-reply.ts';
-import { type Join, type PlanTerms, startRun, type Transport } from './run.ts';
-import { isCutOff } from './message.ts';
+import { canGoOn, decideCall, isDecidedHere, waitingCalls } from './approval.ts';
+import { requestFields } from './chat-settings.ts';
+import type { ChatStore, Saved } from './chat-storage.ts';
+import { afterLast, append, type Chat, headOf } from './chat.ts';
+import { type AssistantMessage, createAnswer, isCutOff, type Message, type ToolPart } from './message.ts';
+import { cancelPlan, planOf, planToFollow } from './plan.ts';
+import { type Join, type PlanTerms, type Run, startRun, type Transport } from './run.ts';
 import { toWireMessages } from './wire-messages.ts';
 
 /** Where runs go: the page's worker, or an endpoint by its address. */
@@ -260,4 +256,60 @@ function isStillOpen({ view }: PlanPart, { ask }: PlanQuestion): boolean {
 function lastAnswer(messages: readonly Message[]): AssistantMessage | undefined {
   const last = messages.at(-1);
   return last?.role === 'assistant' ? last : undefined;
+}
+
+/** How often an answer is written while it is streamed. */
+export const saveEveryMs = 3000;
+
+/** Stores the messages of chats. */
+interface AnswerSaving {
+  /** Writes the messages from one index to another. `dropped` is the id of a message to remove. */
+  saveFrom(chat: Chat, what: { from: number; to?: number; dropped?: string | undefined }): Promise<void>;
+  /** Writes one message, or the last one. */
+  save(chat: Chat, message?: Message): Promise<void>;
+  /** Stores the answer while it grows and when it has ended. */
+  follow(chat: Chat, answer: AssistantMessage, run: Run): Promise<void>;
+  /** Whether the answer is being written here and is not fully stored yet. */
+  readonly isOurs: (answerId: string) => boolean;
+}
+
+interface AnswerSavingOptions {
+  readonly chatStore: ChatStore;
+  readonly now: () => number;
+  readonly isStored: (chat: Chat) => boolean;
+  readonly onSaved: (chat: Chat, saved: Saved) => Promise<void>;
+}
+
+/** Creates the storing of answers. */
+function createAnswerSaving({ chatStore, now, isStored, onSaved }: AnswerSavingOptions): AnswerSaving {
+  const ours = new Map<string, Run>();
+
+  const saveFrom: AnswerSaving['saveFrom'] = async (chat, what) =>
+    await onSaved(chat, await chatStore.save(headOf(chat), { messages: chat.all.value, ...what }));
+
+  function save(chat: Chat, message?: Message): Promise<void> {
+    const found = chat.all.value.lastIndexOf(message ?? chat.messages.value.at(-1) as Message); // -1 without one
+    return saveFrom(chat, { from: Math.max(0, found), to: found + 1 });
+  }
+
+  return {
+    saveFrom,
+    save,
+    isOurs: (answerId) => ours.has(answerId),
+    async follow(chat, answer, run) {
+      ours.set(answer.id, run);
+      const timer = setInterval(() => void save(chat, answer), saveEveryMs);
+      const ids = computed(() => [answer.facts.value.run?.runId, planOf(answer)?.planId].join(' ').trim());
+      // Runs and plans may go on without the page: their ids must not be lost with a page that is closed in its first seconds.
+      const stopWatching = effect(() => {
+        if (ids.value !== '') untracked(() => void save(chat, answer));
+      });
+      await run.ended;
+      clearInterval(timer);
+      stopWatching();
+      chat.updatedAt.value = now();
+      if (isStored(chat)) await save(chat, answer);
+      if (ours.get(answer.id) === run) ours.delete(answer.id);
+    },
+  };
 }

@@ -1,16 +1,17 @@
+/** What can be done with a chat, for its menus. */
+
 import { type Signal, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { isAsking } from '../state/approval.ts';
-import { type Chat, isRunning } from '../state/chat.ts';
 import { agentOf, type Playground } from '../../app/state/playground.ts';
+import { uncover } from '../../app/state/screens.ts';
 import { dayOf } from '../../kit/format.ts';
 import { Icon } from '../../kit/icon.tsx';
-import { MenuButton, type MenuItem } from '../../kit/menu.tsx';
-import { chatItems } from './chat-menu.ts';
 import { lazy } from '../../kit/lazy.tsx';
+import { MenuButton, type MenuItem } from '../../kit/menu.tsx';
 import { RunStatus } from '../../kit/run-status.tsx';
-import { uncover } from '../../app/state/screens.ts';
+import { isAsking } from '../state/approval.ts';
+import { type Chat, isRunning } from '../state/chat.ts';
 
 const RepeatDialog = lazy(async () => (await import('../../schedules/repeat-dialog.tsx')).RepeatDialog);
 const TotalsDialog = lazy(async () => (await import('./chat-totals.tsx')).TotalsDialog);
@@ -167,4 +168,35 @@ function Rename(
       />
     </form>
   );
+}
+
+/** The actions that need nothing of the page around them. */
+export function chatItems(chat: Chat, playground: Playground): readonly MenuItem[] {
+  const { chats, overlay } = playground;
+  const isPinned = chat.pinned.value;
+  return [
+    { testId: 'pin-chat', icon: 'pin', title: isPinned ? 'Unpin' : 'Pin', onChoose: () => chats.pin(chat, !isPinned) },
+    {
+      testId: 'share-chat-link',
+      icon: 'share',
+      title: 'Share as a link',
+      onChoose: () => void chats.open(chat.id).then(() => (overlay.value = 'share')),
+    },
+    {
+      testId: 'save-chat',
+      icon: 'save',
+      title: 'Save as a file',
+      onChoose: () => void import('./save-chat.ts').then(({ saveChat }) => saveChat(chat, playground)),
+    },
+    {
+      testId: 'delete-chat',
+      icon: 'trash',
+      title: 'Delete',
+      isDanger: true,
+      onChoose: () => {
+        void chats.remove(chat.id);
+        playground.focusRequests.value++;
+      },
+    },
+  ];
 }

@@ -1,19 +1,23 @@
+/** The keys of the thread, as the WAI-ARIA feed pattern has them: from message to message, to the first and to the last. */
+
 import { useComputed, useSignalEffect } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import type { Chat } from '../state/chat.ts';
-import type { Message } from '../state/message.ts';
 import type { Playground } from '../../app/state/playground.ts';
-import { Answer } from './answer.tsx';
+import { Files } from '../../files/ui/lazy-files.tsx';
 import { chatFind } from '../../find/ui/chat-find.ts';
+import { CopyButton } from '../../kit/copy-button.tsx';
 import { Icon } from '../../kit/icon.tsx';
 import { lazy } from '../../kit/lazy.tsx';
 import { Swell } from '../../kit/mark.tsx';
-import { Question } from './question.tsx';
-import { placeByKey } from './feed-keys.ts';
+import { isWriting } from '../../kit/panel-cover.ts';
+import { Welcome } from '../../welcome/ui/welcome.tsx';
+import { type Chat, isRunning } from '../state/chat.ts';
+import type { Message, UserMessage } from '../state/message.ts';
+import { Answer, type InFeed } from './answer.tsx';
 import { useFollow } from './use-follow.ts';
 import { useWindow } from './use-window.ts';
-import { Welcome } from '../../welcome/ui/welcome.tsx';
+import { VersionSwitch } from './versions.tsx';
 
 const FindBar = lazy(async () => (await import('../../find/ui/find-bar.tsx')).FindBar);
 
@@ -130,4 +134,78 @@ function Loading(): JSX.Element {
       <span class='visually-hidden'>Loading the chat</span>
     </p>
   );
+}
+
+const EditQuestion = lazy(async () => (await import('./edit-question.tsx')).EditQuestion);
+
+interface QuestionProps {
+  readonly message: UserMessage;
+  readonly chat: Chat;
+  readonly playground: Playground;
+  readonly inFeed: InFeed;
+}
+
+/** What the person wrote, and what can be done with it. */
+function Question({ message, chat, playground, inFeed }: QuestionProps): JSX.Element {
+  const { id, text, files } = message;
+  const isEdited = chat.editing.value === id;
+  return (
+    <article class='message question' aria-label='You' data-testid='message' data-role='user' {...inFeed}>
+      <h2 class='visually-hidden'>You</h2>
+      {isEdited ? <EditQuestion message={message} chat={chat} playground={playground} /> : (
+        <>
+          <div class='question-bubble'>
+            {text !== '' && <p dir='auto'>{text}</p>}
+            {files && <Files files={files.value} playground={playground} />}
+          </div>
+          <div class='question-actions'>
+            <VersionSwitch chat={chat} messageId={id} playground={playground} />
+            {text !== '' && <CopyButton text={() => text} label='Copy' />}
+            {!isRunning(chat) && (
+              <button
+                type='button'
+                class='quiet-button'
+                data-testid='edit-question'
+                onClick={() => (chat.editing.value = id)}
+              >
+                <Icon name='rename' />
+                <span>Edit</span>
+              </button>
+            )}
+          </div>
+        </>
+      )}
+    </article>
+  );
+}
+
+/** The thread as it is drawn. */
+interface Feed {
+  readonly scroller: HTMLElement;
+  /** Messages in all, those that are not drawn among them. */
+  readonly count: number;
+}
+
+/** Returns the place of the message that a key goes to; none where the browser scrolls, as through a message that is higher than the thread. */
+export function placeByKey(event: KeyboardEvent, { scroller, count }: Feed): number | undefined {
+  const { key, target } = event;
+  const isPlain = !event.defaultPrevented && !event.ctrlKey && !event.metaKey && !event.altKey && !event.shiftKey;
+  if (!isPlain || isWriting(target) || !(target instanceof Element)) return undefined;
+  if (key === 'Home') return 0;
+  if (key === 'End') return count - 1;
+  if (key !== 'PageDown' && key !== 'PageUp') return undefined;
+  const own = target.closest('[aria-posinset]');
+  const message = own ?? firstInSight(scroller);
+  if (!message) return undefined;
+  const [visible, { top, bottom }] = [scroller.getBoundingClientRect(), message.getBoundingClientRect()];
+  const place = Number(message.getAttribute('aria-posinset')) - 1;
+  const isOver = key === 'PageDown' ? bottom > visible.bottom + 1 : top < visible.top - 1;
+  if (isOver) return own ? undefined : place;
+  const next = key === 'PageDown' ? place + 1 : place - 1;
+  return next >= 0 && next < count ? next : undefined;
+}
+
+function firstInSight(scroller: HTMLElement): Element | undefined {
+  const { top } = scroller.getBoundingClientRect();
+  return [...scroller.querySelectorAll('[aria-posinset]')].find((one) => one.getBoundingClientRect().bottom > top);
 }

@@ -3,11 +3,12 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useId } from 'preact/hooks';
 import type { Decision } from '../../../src/permission/interruption.ts';
 import type { ToolCall, ToolPart, ToolState } from '../state/message.ts';
-import { Approval } from './approval.tsx';
 import { formatDuration, summarize } from '../../kit/format.ts';
 import { Icon, type IconName } from '../../kit/icon.tsx';
 import { lazy } from '../../kit/lazy.tsx';
 
+/** Loaded with the first call that waits for a person. */
+const Approval = lazy(async () => (await import('./approval.tsx')).Approval);
 /** Loaded when a card is opened. */
 const ToolDetails = lazy(async () => (await import('./tool-details.tsx')).ToolDetails);
 
@@ -68,7 +69,7 @@ export function ToolCard({ part, title: known, onDecide = () => undefined, need,
       </button>
       <ToolProgress call={call} />
       <ToolProblem call={call} />
-      {need ?? <Approval call={call} onDecide={onDecide} />}
+      {need ?? (call.approval && <Approval call={call} onDecide={onDecide} />)}
       {app}
       <div id={id} hidden={!isOpen.value}>{isOpen.value && <ToolDetails part={part} />}</div>
     </section>

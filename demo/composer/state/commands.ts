@@ -9,7 +9,7 @@ import type {
 } from '../../../src/contracts/mcp/content.ts';
 import type { Chat } from '../../chat/state/chat.ts';
 import type { McpContent } from '../../chat/state/run.ts';
-import { withoutHidden } from '../../share/state/hidden-text.ts';
+import { withoutHidden } from '../../share/state/shared-chat.ts';
 
 /** One line of the menu. */
 export type Command =

@@ -5,8 +5,7 @@ import type { Playground } from '../../app/state/playground.ts';
 import { uncover } from '../../app/state/screens.ts';
 import { GuideLink } from '../../kit/guide-link.tsx';
 import { Icon } from '../../kit/icon.tsx';
-import { type Attack, attacks } from '../state/attacks.ts';
-import type { Level, Trial, TrialEvent } from '../state/try-attack.ts';
+import { type Attack, attacks, type Level, type Trial, type TrialEvent } from '../state/try-attack.ts';
 import '../style.css';
 
 type Trials = Readonly<Partial<Record<Level, Trial>>>;

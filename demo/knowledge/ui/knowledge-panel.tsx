@@ -1,22 +1,22 @@
 import { useSignal, useSignalEffect } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { createKnowledgePanel, type KnowledgePanel as Panel } from '../state/knowledge-panel.ts';
-import { uploadsOf } from '../state/dropped-files.ts';
 import { OverScreen } from '../../app/frame/over-screen.tsx';
 import { followInside } from '../../app/state/inside.ts';
-import { uncover } from '../../app/state/screens.ts';
 import type { Playground } from '../../app/state/playground.ts';
+import { uncover } from '../../app/state/screens.ts';
 import { formatCount } from '../../kit/format.ts';
-import { Icon } from '../../kit/icon.tsx';
 import { oncePer } from '../../kit/hooks/once-per.ts';
+import { Icon } from '../../kit/icon.tsx';
 import { isCovering, takeFocus } from '../../kit/panel-cover.ts';
-import { FileList } from './file-list.tsx';
-import { KnowledgeFoot } from './knowledge-foot.tsx';
-import { KnowledgeResults } from './knowledge-results.tsx';
-import { KnowledgeSearchField } from './knowledge-search-field.tsx';
-import { Reader } from './reader.tsx';
 import { PanelProblem } from '../../kit/panel-problem.tsx';
+import { uploadsOf } from '../state/dropped-files.ts';
+import { createKnowledgePanel, type KnowledgePanel as Panel, type Progress } from '../state/knowledge-panel.ts';
+import type { KnowledgeSearch } from '../state/knowledge-search.ts';
+import { AddButtons } from './add-buttons.tsx';
+import { FileList } from './file-list.tsx';
+import { KnowledgeResults } from './knowledge-results.tsx';
+import { Reader } from './reader.tsx';
 
 /** The files beside the chat, to follow a citation. */
 export function KnowledgePanel({ playground }: { playground: Playground }): JSX.Element {
@@ -182,4 +182,104 @@ const panelOf = oncePer((playground: Playground): Panel => {
 /** Whether the pointer is still over the panel. */
 function isWithin({ currentTarget, relatedTarget }: DragEvent): boolean {
   return currentTarget instanceof Element && relatedTarget instanceof Node && currentTarget.contains(relatedTarget);
+}
+
+/** What is looked for, and in which files. */
+export function KnowledgeSearchField({ search }: { search: KnowledgeSearch }): JSX.Element {
+  const scope = search.scope.value;
+  const text = search.text.value;
+  return (
+    <div class='know-search' role='search'>
+      <div class='tree-search'>
+        <Icon name='search' />
+        <input
+          type='text'
+          aria-label='Search your files'
+          placeholder='Search your files'
+          autocomplete='off'
+          spellcheck={false}
+          maxLength={4096}
+          data-testid='knowledge-search'
+          value={text}
+          onInput={({ currentTarget }) => search.type(currentTarget.value)}
+          onKeyDown={(event) => {
+            if (event.key !== 'Escape' || event.isComposing || text === '') return;
+            search.type('');
+            event.preventDefault();
+          }}
+        />
+        {text !== '' && (
+          <button
+            type='button'
+            class='icon-button'
+            aria-label='Clear search'
+            onClick={() => search.type('')}
+          >
+            <Icon name='cross' />
+          </button>
+        )}
+      </div>
+      {scope.length > 0 && (
+        <ul class='know-scope' aria-label='Search filter'>
+          {scope.map((name) => (
+            <li key={name}>
+              <button
+                type='button'
+                class='chip'
+                data-testid='knowledge-scope'
+                title={`Search all files, not only “${name}”`}
+                onClick={() => search.searchIn(scope.filter((other) => other !== name))}
+              >
+                <span>only in {lastOf(name)}</span>
+                <Icon name='cross' />
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+function lastOf(name: string): string {
+  return name.slice(name.lastIndexOf('/') + 1);
+}
+
+/** What is being added and indexed, what came of it, and the way to more. */
+export function KnowledgeFoot({ panel }: { panel: Panel }): JSX.Element | null {
+  const { adding, indexing, note, files } = panel;
+  const isEmpty = files.value?.length === 0;
+  return (
+    <footer class='know-foot'>
+      {adding.value && <Bar label='Adding files' progress={adding.value} testId='knowledge-adding' />}
+      {indexing.value && <Bar label='Indexing' progress={indexing.value} testId='knowledge-indexing' />}
+      {note.value !== undefined && (
+        <p class='know-said' data-testid='knowledge-note'>
+          <span>{note.value}</span>
+          <button type='button' class='icon-button' aria-label='Dismiss' onClick={() => (note.value = undefined)}>
+            <Icon name='cross' />
+          </button>
+        </p>
+      )}
+      {!isEmpty && <AddButtons panel={panel} />}
+    </footer>
+  );
+}
+
+function Bar(
+  { label, progress: { done, total, name }, testId }: {
+    readonly label: string;
+    readonly progress: Progress;
+    readonly testId: string;
+  },
+): JSX.Element {
+  return (
+    <label class='know-bar' data-testid={testId}>
+      <span>
+        {label} {Math.min(total, done + 1).toLocaleString('en')} of {total.toLocaleString('en')}
+        {name !== undefined && `: ${name}`}
+      </span>
+      <progress value={done} max={total} />
+    </label>
+  );
 }

@@ -2,16 +2,30 @@
 
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import type { Watchable } from '../../../src/contracts/index.ts';
+import type { Filter, GroundingAnswer, GroundingHit } from '../../../src/grounding/index.ts';
 import { type Grounding, PinnaceError, type Storage, toData } from '../../../src/index.ts';
 import type { Answer } from '../../control/answer.ts';
+import type {
+  FilePart,
+  FoundBy,
+  FoundPart,
+  FoundParts,
+  KnowledgeControl,
+  KnowledgeFile,
+  KnowledgeNews,
+  KnowledgeQuery,
+  PartsPage,
+  Upload,
+  Way,
+} from '../../control/knowledge-control.ts';
 import { addFiles } from './add-files.ts';
-import type { KnowledgeControl, KnowledgeFile, KnowledgeNews, Upload } from '../../control/knowledge-control.ts';
+import { sourceIds } from './data-sources.ts';
+import { decodeText } from './decode.ts';
 import { pictureType } from './file-kind.ts';
-import { findParts } from './finder.ts';
 import { guideTexts } from './guide-texts.ts';
 import { createIndexer, type Exclusively } from './indexer.ts';
 import { createLibrary, type FileRecord, type Library } from './library.ts';
-import { readParts } from './read-parts.ts';
+import { linesPerPart, pieceOfLine } from './place.ts';
 import { createSources } from './sources.ts';
 
 /** The knowledge, for the page and for agents. */
@@ -200,5 +214,120 @@ export function startedGrounding(grounding: Grounding, { storage, isFilled, addG
       await (started ??= start(call?.signal).catch(() => void (started = undefined))); // the next query retries
       return await grounding.retrieve(request, call);
     },
+  };
+}
+
+/** What only looks alike, and less than this, is left out: something always looks alike. */
+const leastLikeness = 0.1;
+
+/** Returns what is found; the order and the confidence are those that agents get. */
+export async function findParts(
+  grounding: Grounding,
+  { text, files, limit }: KnowledgeQuery,
+  signal: AbortSignal,
+): Promise<FoundParts> {
+  const start = performance.now();
+  const filters: Filter[] = files.length === 0 ? [] : [{
+    any: [{ field: 'file', op: 'in', value: [...files] }, { field: 'path', op: 'in', value: [...files] }],
+  }];
+  const query = (dataSourceIds: readonly string[]): Promise<GroundingAnswer> =>
+    grounding.retrieve({
+      dataSourceIds: [...dataSourceIds],
+      query: text.slice(0, 4_096),
+      topK: limit,
+      filters,
+      budgetMs: 20_000,
+    }, { signal });
+  const together = await query(Object.values(sourceIds));
+  const alone = await Promise.all(
+    (Object.keys(sourceIds) as Way[]).map(async (way) => ({ way, ...await query([sourceIds[way]]) })), // safe: its own keys
+  );
+  const parts = together.hits.map((hit) => toPart(hit, waysOf(alone, hit)));
+  return {
+    parts: parts.filter(({ foundBy, confidence }) =>
+      foundBy.some(({ way }) => way !== 'likeness') || confidence >= leastLikeness
+    ),
+    answered: together.answered,
+    tookMs: performance.now() - start,
+    hasMore: alone.some(({ way, hits }) => way !== 'likeness' && hits.length === limit),
+    problems: together.sources.flatMap(({ error }) => error ? [error.message] : []),
+  };
+}
+
+function waysOf(alone: readonly (GroundingAnswer & { readonly way: Way })[], { id }: GroundingHit): FoundBy[] {
+  return alone.flatMap(({ way, hits }) => {
+    const hit = hits.find((one) => one.id === id);
+    return hit ? [{ way, rank: hit.rank, score: hit.score, confidence: hit.confidence }] : [];
+  });
+}
+
+function toPart(hit: GroundingHit, foundBy: readonly FoundBy[]): FoundPart {
+  const { id, title, content, confidence, matched, metadata, source: { lines }, kind } = hit;
+  const isCode = kind === 'code';
+  const line = isCode && typeof metadata['line'] === 'number' ? metadata['line'] : undefined;
+  return {
+    id,
+    file: String(metadata[isCode ? 'path' : 'file']),
+    kind: isCode ? 'code' : 'document',
+    piece: isCode ? pieceOfLine(line ?? lines?.[0] ?? 1) : Number(metadata['piece']),
+    ...(title !== undefined && { title }),
+    ...(lines && { lines }),
+    ...(line !== undefined && { line }),
+    content,
+    ranges: matched.flatMap(({ field, ranges }) => field === 'content' ? ranges : []),
+    confidence,
+    foundBy,
+  };
+}
+
+interface PartsWanted {
+  readonly file: string;
+  readonly from: number;
+  /** Up to 100. */
+  readonly count: number;
+}
+
+/**
+ * Returns some parts of a file.
+ *
+ * @throws PinnaceError `not_found` when the file is there no more.
+ */
+export async function readParts(
+  { library, grounding }: { readonly library: Library; readonly grounding: Grounding },
+  { file: name, from, count }: PartsWanted,
+): Promise<PartsPage> {
+  const record = library.get(name);
+  if (!record) throw new PinnaceError('not_found', `Cannot open "${name}": it was removed`);
+  const { hash: _, type: __, ...file } = record;
+  if (record.kind === 'picture') return { file, total: 0, parts: [] };
+  if (record.kind === 'code') {
+    const parts = await codeParts(library, record);
+    return { file, total: parts.length, parts: parts.slice(from, from + count) };
+  }
+  const { hits } = await grounding.retrieve({
+    dataSourceId: sourceIds.words,
+    topK: count,
+    filters: [{ field: '$id', op: 'in', value: Array.from({ length: count }, (_item, at) => `${name}#${from + at}`) }],
+    budgetMs: 20_000,
+  });
+  const parts = hits.map(toFilePart).toSorted((a, b) => a.piece - b.piece);
+  return { file, total: record.done, parts };
+}
+
+async function codeParts(library: Library, { name }: FileRecord): Promise<FilePart[]> {
+  const lines = decodeText(await library.content(name) ?? new Uint8Array()).split(/\r\n|\r|\n/);
+  return Array.from({ length: Math.ceil(lines.length / linesPerPart) }, (_, piece) => {
+    const from = piece * linesPerPart;
+    const text = lines.slice(from, from + linesPerPart);
+    return { piece, text: text.join('\n'), lines: [from + 1, from + text.length] };
+  });
+}
+
+function toFilePart({ id, content, title, source: { lines } }: GroundingHit): FilePart {
+  return {
+    piece: Number(id.slice(id.lastIndexOf('#') + 1)),
+    text: content,
+    ...(title !== undefined && { title }),
+    ...(lines && { lines }),
   };
 }

@@ -2,7 +2,7 @@
 
 import type { Signal } from '@preact/signals';
 import type { Playground } from '../../app/state/playground.ts';
-import { withoutHidden } from '../../share/state/hidden-text.ts';
+import { withoutHidden } from '../../share/state/shared-chat.ts';
 import { PinnaceError } from '../../../src/base/errors.ts';
 import type { McpApp } from '../../../src/contracts/mcp/content.ts';
 import type { AppHost } from './app-bridge.ts';

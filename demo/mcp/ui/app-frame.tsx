@@ -1,15 +1,15 @@
+/** Removes an app that takes the focus while a person uses the page: what they type for the page would go to the app. */
+
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
+import type { McpApp } from '../../../src/contracts/mcp/content.ts';
 import type { Playground } from '../../app/state/playground.ts';
 import type { ToolPart } from '../../chat/state/message.ts';
-import type { McpApp } from '../../../src/contracts/mcp/content.ts';
 import { type AppBridge, connectApp } from '../state/app-bridge.ts';
-import { appDocument } from '../state/app-document.ts';
 import { type AppQuestion, createAppHost } from '../state/app-host.ts';
 import { toAppResult } from '../state/app-result.ts';
-import { guardFocus } from '../state/focus-guard.ts';
-import { AppQuestionCard } from './app-question.tsx';
+import { UrlQuestion } from './url-question.tsx';
 
 interface AppFrameProps {
   readonly part: ToolPart;
@@ -117,4 +117,133 @@ function contextOf(): Readonly<Record<string, unknown>> {
     timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
     platform: 'web',
   };
+}
+
+/** An app can time a question to a click in its frame: buttons wait until a person has seen them. */
+const unreadyMs = 700;
+
+/** What an app wants, for a person to decide. */
+function AppQuestionCard({ question, alias }: { question: AppQuestion; alias: string }): JSX.Element {
+  const id = useId();
+  const isReady = useSignal(false);
+  const card = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    card.current?.scrollIntoView({ block: 'nearest' });
+    isReady.value = false;
+    const timer = setTimeout(() => (isReady.value = true), unreadyMs);
+    return () => clearTimeout(timer);
+  }, [question]);
+  const isCall = question.type === 'call';
+  return (
+    <div
+      ref={card}
+      class='approval'
+      role='group'
+      aria-labelledby={id}
+      data-testid='app-question'
+      data-type={question.type}
+    >
+      <h4 id={id}>
+        {isCall ? `Allow the app from ${alias} to make this call?` : `The app from ${alias} wants to open a link`}
+      </h4>
+      {question.type === 'call'
+        ? <p class='mcp-app-call' data-testid='app-call'>{question.text}</p>
+        : isReady.value && <UrlQuestion ask={{ url: question.url }} onOpen={() => question.answer(true)} />}
+      <div class='approval-answers'>
+        {isCall && (
+          <button
+            type='button'
+            class='button is-primary'
+            data-testid='app-approve'
+            disabled={!isReady.value}
+            onClick={() => question.answer(true)}
+          >
+            Approve
+          </button>
+        )}
+        <button
+          type='button'
+          class='button'
+          data-testid='app-deny'
+          disabled={!isReady.value}
+          onClick={() => question.answer(false)}
+        >
+          {isCall ? 'Deny' : 'Don’t open'}
+        </button>
+      </div>
+    </div>
+  );
+}
+
+/** Keys by which a person may move into the frame. */
+const moves: ReadonlySet<string> = new Set(['Tab', 'F6']);
+const modifiers: ReadonlySet<string> = new Set(['Shift', 'Control', 'Alt', 'Meta']);
+/** After such a pause of typing, the focus may be that of a click or a tap which the page cannot see. */
+const pauseMs = 2_000;
+
+interface FocusGuardOptions {
+  /** A person has shown the app again: only what takes the focus while they type is removed. */
+  readonly isTrusted: boolean;
+  readonly onTaken: () => void;
+}
+
+/** Guards a frame, and returns what ends that. Any frame may focus itself, inert ones too, and no sandbox prevents it. */
+function guardFocus(frame: HTMLIFrameElement, { isTrusted, onTaken }: FocusGuardOptions): () => void {
+  const ended = new AbortController();
+  const options = { signal: ended.signal, capture: true };
+  let last = document.activeElement;
+  let isLed = false; // the pointer, or a key, has just gone to the frame
+  let typedAt = -Infinity;
+  frame.addEventListener('pointerenter', () => (isLed = true), options);
+  document.addEventListener('keydown', ({ key, timeStamp }) => {
+    if (modifiers.has(key)) return;
+    isLed = moves.has(key);
+    typedAt = timeStamp;
+  }, options);
+  document.addEventListener('focusin', ({ target }) => {
+    if (target === frame || !(target instanceof Element)) return;
+    last = target;
+    isLed = false;
+  }, options);
+  globalThis.addEventListener('blur', ({ timeStamp }) => {
+    if (document.activeElement !== frame || isLed) return;
+    const isBelieved = isTrusted || frame.matches(':hover') || matchMedia('(hover: none)').matches;
+    if (isBelieved && timeStamp - typedAt > pauseMs) return;
+    if (!(last instanceof HTMLElement) || last === document.body || !last.isConnected) return;
+    const own = last;
+    frame.remove(); // at once: an app that goes on asking would get the next keys
+    setTimeout(() => own.focus({ preventScroll: true })); // the focus has moved only after this event
+    onTaken();
+  }, { signal: ended.signal });
+  return () => ended.abort();
+}
+
+/** Returns the document. The policy comes before everything that it governs. */
+export function appDocument({ html, csp }: Pick<McpApp, 'html' | 'csp'>): string {
+  return `<!doctype html><meta http-equiv="Content-Security-Policy" content="${appPolicy(csp)}">` +
+    `<meta http-equiv="x-dns-prefetch-control" content="off">${html}`;
+}
+
+/** Returns the policy. Nested frames, plugins, workers and forms that are sent have no way out, whatever is approved. */
+export function appPolicy({ connect, resource }: McpApp['csp']): string {
+  const origins = resource.filter(isOrigin).join(' ');
+  const requests = connect.filter(isOrigin).join(' ');
+  return [
+    "default-src 'none'",
+    `script-src 'unsafe-inline' ${origins}`,
+    `style-src 'unsafe-inline' ${origins}`,
+    `img-src data: blob: ${origins}`,
+    `font-src data: ${origins}`,
+    `media-src data: blob: ${origins}`,
+    `connect-src ${requests || "'none'"}`,
+    "worker-src 'none'",
+    "frame-src 'none'",
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].map((directive) => directive.trim()).join('; ');
+}
+
+/** The runtime has checked them; an endpoint may be another's. */
+function isOrigin(text: string): boolean {
+  return /^(?:https?|wss?):\/\/(?:\*\.)?[a-z\d.-]+(?::\d{1,5})?$/.test(text);
 }

@@ -6,7 +6,7 @@ import { Dialog } from '../../kit/dialog.tsx';
 import { Icon } from '../../kit/icon.tsx';
 import { isCovered } from '../../app/state/screens.ts';
 import { MarkedText } from '../../knowledge/ui/marked-text.tsx';
-import type { Command } from './commands/command.ts';
+import type { Command } from './commands.ts';
 import { searchingOf } from './searching.ts';
 
 /** Finds whatever can be done on the page by a few letters, and does it. */

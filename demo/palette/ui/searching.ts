@@ -7,11 +7,7 @@ import type { SearchControl, SearchEntry, SearchHit } from '../../control/search
 import type { GuideText } from '../../guides.ts';
 import { oncePer } from '../../kit/hooks/once-per.ts';
 import { excerptOf } from '../../search/excerpt.ts';
-import { commandsOf } from './commands.ts';
-import { hitCommand } from './commands/chats.ts';
-import type { Command } from './commands/command.ts';
-import { fileCommand, runCommands } from './commands/found.ts';
-import { openGuide } from './commands/page.ts';
+import { type Command, commandsOf, fileCommand, hitCommand, openGuide, runCommands } from './commands.ts';
 
 /** The most runs that are found, and the most parts of files; of further files, the names are. */
 const mostRuns = 50;

@@ -5,8 +5,7 @@ import { nameOfTask, type TaskNode } from '../state/plan-data.ts';
 import { type GraphEdge, layoutPlan, type Pack, parentOf, type PlacedTask } from '../state/plan-graph.ts';
 import { lookOf, timeOf } from '../state/task-look.ts';
 import { formatCost, formatDuration, formatTokens } from '../../kit/format.ts';
-import { TaskFacts, TaskGoal, type TasksProps, whoIs } from './task-facts.tsx';
-import { TaskMark } from './task-mark.tsx';
+import { TaskFacts, TaskGoal, TaskMark, type TasksProps, whoIs } from './task-facts.tsx';
 
 /** The tasks of a plan and their dependencies. The selected task is shown in full. */
 export function PlanGraph(props: TasksProps): JSX.Element {

@@ -1,7 +1,8 @@
 import type { JSX } from 'preact';
-import { nameOfTask, type PlanTask, type TaskNode } from '../state/plan-data.ts';
-import { type LookedAt, lookOf, timeOf } from '../state/task-look.ts';
 import { formatCost, formatCount, formatDuration } from '../../kit/format.ts';
+import { Icon, type IconName } from '../../kit/icon.tsx';
+import { nameOfTask, type PlanTask, type TaskNode } from '../state/plan-data.ts';
+import { type LookedAt, lookOf, type TaskLook, timeOf } from '../state/task-look.ts';
 
 /** What the views of a plan's tasks show. */
 export interface TasksProps extends LookedAt {
@@ -46,4 +47,21 @@ export function TaskGoal({ task }: { task: PlanTask }): JSX.Element {
 function nameAt(address: string, tasks: readonly PlanTask[]): string {
   const task = tasks.find((one) => one.address === address);
   return task ? nameOfTask(task) : address;
+}
+
+const icons: Readonly<Record<Exclude<TaskLook, 'work'>, IconName>> = {
+  done: 'check',
+  failed: 'cross',
+  cancelled: 'stop',
+  next: 'play',
+  asks: 'question',
+  waits: 'wait',
+};
+
+export function TaskMark({ look }: { look: TaskLook }): JSX.Element {
+  return (
+    <span class='plan-task-state' data-look={look}>
+      {look === 'work' ? <span class='spinner' /> : <Icon name={icons[look]} />}
+    </span>
+  );
 }

@@ -8,7 +8,6 @@ import type { CatalogExport, ImportReport } from '../../../src/registry/index.ts
 import type { Answer } from '../../control/answer.ts';
 import { formatOf, type Place, places, upgrade } from '../../storage/formats.ts';
 import { fromPortable, toPortable } from './portable.ts';
-import { itemOf, type Room, rooms } from './rooms.ts';
 
 const format = 'pinnace-page';
 const formatVersion = 2;
@@ -255,4 +254,41 @@ async function commit(storage: Storage, changes: readonly Change[]): Promise<voi
 
 function nameOf(key: Key): string {
   return JSON.stringify(key);
+}
+
+/** Part of a database. */
+interface Room {
+  readonly id: 'chats' | 'runs' | 'tree' | 'knowledge' | 'notes';
+  readonly title: string;
+  readonly database: Exclude<Place, 'settings'>;
+  /** The first parts of its keys. */
+  readonly kinds: readonly string[];
+  /** `items`: the second part of a key names an item, and items are merged. `whole`: the import replaces everything. */
+  readonly joined: 'items' | 'whole';
+}
+
+/** Secrets and whatever ends by itself (logs of runs that wait to be replayed, counters, caches) is in none of them. */
+const rooms: readonly Room[] = [
+  {
+    id: 'chats',
+    title: 'Chats',
+    database: 'pinnace-playground',
+    kinds: ['message', 'chat', 'search'],
+    joined: 'items',
+  },
+  { id: 'runs', title: 'Runs', database: 'pinnace-runs', kinds: ['events', 'tools', 'run'], joined: 'items' },
+  { id: 'tree', title: 'Tree', database: 'pinnace', kinds: ['tree'], joined: 'whole' },
+  {
+    id: 'knowledge',
+    title: 'Files',
+    database: 'pinnace',
+    kinds: ['embedding', 'grounding', 'ingest', 'knowledge'],
+    joined: 'whole',
+  },
+  { id: 'notes', title: 'Notes', database: 'pinnace', kinds: ['notes'], joined: 'whole' },
+];
+
+/** The item that an entry belongs to. */
+function itemOf({ joined }: Room, key: Key): string {
+  return joined === 'items' ? String(key[1]) : '';
 }

@@ -1,23 +1,21 @@
 import { type Signal, useSignal } from '@preact/signals';
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { toData } from '../../../src/base/errors.ts';
 import type { BrowserModelAvailability } from '../../../adapters/models/browser/page.ts';
-import { checkEndpoint, checkPinnaceUrl, type EndpointFields } from '../../endpoint/state/endpoint.ts';
-import { type FieldErrors } from '../../kit/field.tsx';
+import { toData } from '../../../src/base/errors.ts';
 import type { Playground } from '../../app/state/playground.ts';
-import type { ModelChoice as ModelChoiceState } from '../state/settings.ts';
 import { describeProblem } from '../../chat/state/problem.ts';
-import { type BrowserState, createBrowserState } from '../state/browser-state.ts';
-import { BrowserForm } from './browser-form.tsx';
-import { Dialog } from '../../kit/dialog.tsx';
+import { checkEndpoint, checkPinnaceUrl, type EndpointFields } from '../../endpoint/state/endpoint.ts';
 import { EndpointForm } from '../../endpoint/ui/endpoint-form.tsx';
+import { Dialog } from '../../kit/dialog.tsx';
+import { Field, type FieldErrors } from '../../kit/field.tsx';
 import { Icon } from '../../kit/icon.tsx';
+import { Problem } from '../../kit/problem.tsx';
+import { type BrowserState, createBrowserState } from '../state/browser-state.ts';
 import { keepInVault } from '../state/keep-key.ts';
 import { type FoundServer, lookForServers } from '../state/local-servers.ts';
+import type { ModelChoice as ModelChoiceState } from '../state/settings.ts';
 import { LocalForm } from './local-form.tsx';
-import { ModelChoice, type Source } from './model-choice.tsx';
-import { PinnaceForm } from '../../endpoint/ui/pinnace-form.tsx';
 
 /** The source of answers: the browser's own model, a model server, a Pinnace server, or the scripted demo. */
 export function SettingsDialog({ playground }: { playground: Playground }): JSX.Element {
@@ -128,7 +126,7 @@ const submitLabels: Readonly<Record<Source, string>> = {
   rehearsal: 'Use the demo',
 };
 
-const states: Readonly<Record<BrowserModelAvailability, string>> = {
+const availabilities: Readonly<Record<BrowserModelAvailability, string>> = {
   available: 'Ready',
   downloadable: 'Download needed',
   downloading: 'Downloading',
@@ -136,7 +134,7 @@ const states: Readonly<Record<BrowserModelAvailability, string>> = {
 };
 
 function stateOf({ availability: { value } }: BrowserState): string | undefined {
-  return value && states[value];
+  return value && availabilities[value];
 }
 
 /** Applies the choice, or returns the errors of its fields. */
@@ -211,4 +209,164 @@ function forgetKey(form: HTMLFormElement | null): void {
 function focusFirst(form: HTMLFormElement | null, errors: FieldErrors): void {
   const [name] = Object.keys(errors);
   if (name !== undefined) form?.querySelector<HTMLInputElement>(`input[name=${name}]`)?.focus();
+}
+
+/** What a person chooses from. */
+export type Source = ModelChoiceState['type'] | 'local';
+
+const choices: readonly { readonly value: Source; readonly title: string; readonly text: string }[] = [
+  {
+    value: 'browser',
+    title: 'This browser',
+    text: 'The model that comes with the browser. No key, no cost; nothing leaves this device.',
+  },
+  {
+    value: 'local',
+    title: 'This computer',
+    text: 'A model of Ollama, LM Studio, llama.cpp or vLLM that runs here. Nothing is sent elsewhere.',
+  },
+  {
+    value: 'endpoint',
+    title: 'A model server, with your key',
+    text: 'OpenRouter, OpenAI, Groq and others, or any OpenAI-compatible address. Messages and tool results are sent ' +
+      'there, straight from this page.',
+  },
+  {
+    value: 'pinnace',
+    title: 'A Pinnace server',
+    text: 'Agents and tools run there instead of in this page, with the server’s own models. Every request is signed.',
+  },
+  {
+    value: 'rehearsal',
+    title: 'Scripted demo',
+    text: 'No AI: a script that calls the real tools. Free, instant, offline.',
+  },
+];
+
+interface ModelChoiceProps {
+  readonly source: Signal<Source>;
+  /** What a choice needs to know, shown below the chosen one. */
+  readonly children: ComponentChildren;
+  /** A word beside a title. */
+  readonly states: Partial<Record<Source, string | undefined>>;
+}
+
+export function ModelChoice({ source, children, states }: ModelChoiceProps): JSX.Element {
+  return (
+    <fieldset class='model-choice'>
+      <legend class='visually-hidden'>Choose a model</legend>
+      {choices.map(({ value, title, text }) => {
+        const isChosen = source.value === value;
+        return (
+          <div key={value} class='choice' data-chosen={isChosen}>
+            <label class='choice-label'>
+              <input
+                type='radio'
+                name='type'
+                value={value}
+                checked={isChosen}
+                data-testid={`settings-${value}`}
+                onChange={() => (source.value = value)}
+              />
+              <span class='choice-title'>
+                {title}
+                {states[value] !== undefined && (
+                  <span class='choice-state' data-testid={`state-${value}`}>{states[value]}</span>
+                )}
+              </span>
+              <span class='choice-text'>{text}</span>
+            </label>
+            {isChosen && children}
+          </div>
+        );
+      })}
+    </fieldset>
+  );
+}
+
+/** The browser's own model: whether it is there, and its download. */
+export function BrowserForm({ browser }: { browser: BrowserState }): JSX.Element {
+  const { availability, loaded, problem } = browser;
+  return (
+    <div class='fields' data-testid='browser-model' data-availability={availability.value}>
+      {loaded.value === undefined
+        ? <Availability browser={browser} />
+        : <Download loaded={loaded.value} onStop={() => browser.stop()} />}
+      <Problem text={problem.value} testId='browser-problem' />
+    </div>
+  );
+}
+
+function Availability({ browser }: { browser: BrowserState }): JSX.Element {
+  switch (browser.availability.value) {
+    case undefined:
+      return <p class='field-help'>Checking the browser…</p>;
+    case 'available':
+      return (
+        <p class='field-help'>
+          Ready. It runs on this device, also offline. It is small: expect short answers and simple tool calls.
+        </p>
+      );
+    case 'unavailable':
+      return (
+        <p class='field-help'>
+          Not available in this browser. Chrome 148 or later has a model on computers with 22 GB of free disk and either
+          more than 4 GB of video memory or 16 GB of memory. Firefox, Safari and phones have none.
+        </p>
+      );
+    default:
+      return (
+        <>
+          <p class='field-help'>
+            The browser downloads its model once, for all sites: several gigabytes. After that it works offline.
+          </p>
+          <div class='button-row'>
+            <button
+              type='button'
+              class='button'
+              data-testid='browser-download'
+              onClick={() => void browser.download()}
+            >
+              Download model
+            </button>
+          </div>
+        </>
+      );
+  }
+}
+
+function Download({ loaded, onStop }: { loaded: number; onStop: () => void }): JSX.Element {
+  const percent = Math.floor(loaded * 100);
+  return (
+    <>
+      <label class='download'>
+        <span>Downloading the model: {percent} %</span>
+        <progress value={loaded} max={1} data-testid='browser-progress' />
+      </label>
+      <div class='button-row'>
+        <button type='button' class='button' onClick={onStop}>Stop waiting</button>
+      </div>
+    </>
+  );
+}
+
+/** Where `npm start` serves the sample endpoint. */
+const usual = 'http://127.0.0.1:8787';
+
+export function PinnaceForm(
+  { choice, errors }: { choice: ModelChoiceState; errors: Signal<FieldErrors> },
+): JSX.Element {
+  return (
+    <div class='fields'>
+      <Field
+        name='url'
+        label='Address'
+        testId='settings-url'
+        value={choice.type === 'pinnace' ? choice.url : usual}
+        placeholder={usual}
+        help='Remembered in this browser. Each visit creates a new signing key, which never leaves this page and must be certified by “npm start”.'
+        error={errors.value.url}
+      />
+    </div>
+  );
 }

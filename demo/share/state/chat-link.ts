@@ -4,9 +4,8 @@ import * as v from 'valibot';
 import { visible } from '../../../src/base/text.ts';
 import { type Chat, createChat, titleOf } from '../../chat/state/chat.ts';
 import { createAnswer, createTextPart, createToolPart, type Message, type Part } from '../../chat/state/message.ts';
-import { withoutHidden } from './hidden-text.ts';
+import { SharedChat, type SharedMessage, type SharedPart, withoutHidden } from './shared-chat.ts';
 import { packLink, unpackLink } from './packed-link.ts';
-import { SharedChat, type SharedMessage, type SharedPart } from './shared-chat.ts';
 import { signal } from '@preact/signals';
 
 /** The longest link that is offered, in characters: longer ones are cut by mail programs and messengers. */

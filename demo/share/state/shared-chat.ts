@@ -2,9 +2,9 @@
 
 import * as v from 'valibot';
 import { withoutKeys } from '../../../adapters/models/without-keys.ts';
-import type { AgentCard } from '../../control/page-control.ts';
 import type { Chat } from '../../chat/state/chat.ts';
 import type { AssistantMessage, Message, Part } from '../../chat/state/message.ts';
+import type { AgentCard } from '../../control/page-control.ts';
 import type { PlanView } from '../../plan/state/plan-data.ts';
 
 /** The longest name, and the longest input or result of a call that is shared, in UTF-16 code units. */
@@ -135,4 +135,27 @@ function resultOf(value: unknown): string | undefined {
   if (value === undefined) return undefined;
   const text = withoutKeys(typeof value === 'string' ? value : JSON.stringify(value));
   return text.length > longestResult ? `${text.slice(0, longestResult - 1).toWellFormed()}…` : text;
+}
+
+/**
+ * Controls, overrides and isolates of the writing direction, tags, and characters without width. Those that scripts and emoji need
+ * stay, at most two in a row: a longer run is a message that only a model reads.
+ */
+const concealing =
+  /(?![\t\n])\p{Cc}|[\u202a-\u202e\u2061-\u206f\u00ad\u115f\u1160\u3164\uffa0\ufff9-\ufffb\u200b\u2060\ufeff\u{e0000}-\u{e0fff}]|(?<=\p{Default_Ignorable_Code_Point}{2})\p{Default_Ignorable_Code_Point}/gu;
+
+/** A text, and how many characters were removed. */
+interface ShownText {
+  readonly text: string;
+  readonly hidden: number;
+}
+
+/** Returns what a person sees of the text. */
+export function withoutHidden(given: string): ShownText {
+  let hidden = 0;
+  const text = given.toWellFormed().replaceAll(concealing, () => {
+    hidden++;
+    return '';
+  });
+  return { text, hidden };
 }

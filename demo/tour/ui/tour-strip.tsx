@@ -13,7 +13,6 @@ import type { TourAct } from '../state/progress.ts';
 import { stops } from '../state/stops.ts';
 import { stopCount } from '../state/tour-notes.ts';
 import { createTour, type Tour } from '../state/tour.ts';
-import { Action } from './action.tsx';
 
 /** The tour, below everything else on the page, which it leaves to the visitor. */
 export function TourStrip({ playground }: { playground: Playground }): JSX.Element {
@@ -246,5 +245,27 @@ export function TourEnd({ tour, playground }: { tour: Tour; playground: Playgrou
         <Action testId='tour-again' label='Start again' onClick={() => tour.startAgain()} />
       </div>
     </>
+  );
+}
+
+interface ActionProps {
+  readonly testId: string;
+  readonly label: string;
+  readonly onClick: () => void;
+  readonly isPrimary?: boolean;
+  readonly isOff?: boolean;
+}
+
+export function Action({ testId, label, onClick, isPrimary = false, isOff = false }: ActionProps): JSX.Element {
+  return (
+    <button
+      type='button'
+      class={isPrimary ? 'button is-primary' : 'button'}
+      data-testid={testId}
+      disabled={isOff}
+      onClick={onClick}
+    >
+      {label}
+    </button>
   );
 }

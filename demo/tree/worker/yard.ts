@@ -1,11 +1,10 @@
 /** A shipyard's plan as a tree: made in code, the same every time. */
 
 import * as v from 'valibot';
-import type { OpenTree, Payload, PayloadTypes, TreeRow } from '../../../src/tree/index.ts';
-import { openTree, type Storage } from '../../../src/index.ts';
 import type { Watchable } from '../../../src/contracts/index.ts';
+import { openTree, type Storage } from '../../../src/index.ts';
+import type { OpenTree, Payload, PayloadTypes, TreeRow } from '../../../src/tree/index.ts';
 import { yardRoot } from './yard-root.ts';
-import { areas, jobs, packages, people, things, verbs, vessels, yards } from './words.ts';
 
 const Name = v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(200));
 const Person = v.optional(v.pipe(v.string(), v.maxLength(80)));
@@ -132,3 +131,131 @@ function createMaker(): Maker {
     },
   };
 }
+
+/** The words that the yard's tree is made of. */
+const yards = [
+  'Northquay',
+  'Saltmarsh',
+  'Gull Point',
+  'Old Harbor',
+  'Kelpie Bay',
+  'Lanternhead',
+  'Three Piers',
+  'Windward',
+  'Eastlock',
+  'Fairlead',
+];
+
+const areas = [
+  'Hull and structure',
+  'Rigging and sails',
+  'Propulsion',
+  'Electrical',
+  'Navigation',
+  'Interior',
+  'Paint and finish',
+  'Quality',
+  'Purchasing',
+  'Safety',
+  'Docks and cranes',
+  'Customers',
+];
+
+const jobs = ['Refit', 'Survey', 'Winter service', 'Repair', 'Conversion', 'Launch', 'Overhaul', 'Handover'];
+
+const vessels = [
+  'Morning Star',
+  'Kittiwake',
+  'Aurelia',
+  'Storm Petrel',
+  'Halcyon',
+  'Margarethe',
+  'Second Wind',
+  'Curlew',
+  'Lodestar',
+  'Nordlys',
+  'Brisk',
+  'Annabel Lee',
+  'Sea Holly',
+  'Pilot 7',
+  'Tern',
+  'Wanderer',
+];
+
+const packages = [
+  'Preparation',
+  'Dismantling',
+  'Inspection',
+  'Parts and material',
+  'Assembly',
+  'Adjustment',
+  'Sea trial',
+  'Papers',
+];
+
+const verbs = [
+  'Inspect',
+  'Replace',
+  'Order',
+  'Measure',
+  'Clean',
+  'Grease',
+  'Photograph',
+  'Sand down',
+  'Varnish',
+  'Pressure-test',
+  'Balance',
+  'Label',
+  'Align',
+  'Seal',
+  'Calibrate',
+  'Weigh',
+];
+
+const things = [
+  'anchor chain',
+  'port shroud',
+  'bilge pump',
+  'rudder bearing',
+  'mast step',
+  'main halyard',
+  'shaft seal',
+  'battery bank',
+  'galley stove',
+  'keel bolts',
+  'steering cable',
+  'fuel filter',
+  'running lights',
+  'deck planks',
+  'stern tube',
+  'windlass',
+  'life raft',
+  'radar dome',
+  'chart table',
+  'cleats',
+  'fresh water tank',
+  'propeller',
+  'boom vang',
+  'hatch gasket',
+  'VHF aerial',
+  'winch drum',
+  'engine mounts',
+  'cabin sole',
+];
+
+const people = [
+  'Ines',
+  'Tomasz',
+  'Aiko',
+  'Bram',
+  'Leila',
+  'Oskar',
+  'Priya',
+  'Joan',
+  'Mateo',
+  'Freya',
+  'Kofi',
+  'Yusuf',
+  'Hanne',
+  'Rosa',
+];

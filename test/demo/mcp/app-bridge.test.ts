@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { PinnaceError } from '../../../src/base/errors.ts';
 import type { McpAppCallResult } from '../../../src/contracts/mcp/content.ts';
 import { type AppHost, connectApp } from '../../../demo/mcp/state/app-bridge.ts';
-import { appDocument, appPolicy } from '../../../demo/mcp/state/app-document.ts';
+import { appDocument, appPolicy } from '../../../demo/mcp/ui/app-frame.tsx';
 import { type AppQuestion, createAppHost } from '../../../demo/mcp/state/app-host.ts';
 import { toAppResult } from '../../../demo/mcp/state/app-result.ts';
 

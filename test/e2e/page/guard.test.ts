@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { attacks } from '../../../demo/guard/state/attacks.ts';
+import { attacks } from '../../../demo/guard/state/try-attack.ts';
 import { usePlayground } from '../../tools/browsers/playground.ts';
 
 const { open, shoot } = usePlayground();

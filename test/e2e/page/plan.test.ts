@@ -57,7 +57,7 @@ describe('a plan in the built playground', () => {
     await page.locator('[data-testid=plan-node][data-address="1-1"]').focus();
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('ArrowDown');
-    expect(await page.getByTestId('plan-chosen').textContent()).toMatch(/convert 3 miles to km.*1-3.*after 1-2/i);
+    expect(await page.getByTestId('plan-chosen').textContent()).toMatch(/part-3 convert 3 miles to km.*after part-2/i);
     await shoot(page, 'plan-graph-dark');
     expect(problems).toEqual([]);
   });
@@ -87,7 +87,7 @@ describe('a plan in the built playground', () => {
     await send(page, 'Delete note-1; calculate 7 * 8');
     const question = page.locator('[data-testid=plan-question][data-kind=approval]');
     await question.waitFor();
-    expect(await question.textContent()).toMatch(/Allow this call\?.*1-1.*Delete note-1/s);
+    expect(await question.textContent()).toMatch(/Allow this call\?.*part-1 Delete note-1/s);
     expect(await page.getByTestId('plan-asked').textContent()).toBe(
       'Call Delete a note (notes_delete)\nPreview: “Throw me overboard”\n"noteId": "note-1"',
     );

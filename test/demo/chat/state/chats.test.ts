@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
-import { saveEveryMs } from '../../../../demo/chat/state/answer-saving.ts';
+import { saveEveryMs } from '../../../../demo/chat/state/chat-runs.ts';
 import type { Chats } from '../../../../demo/chat/state/chats.ts';
 import { createChatStore } from '../../../../demo/chat/store/chat-store.ts';
 import { type ChatStore } from '../../../../demo/chat/state/chat-storage.ts';

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import { createChatStore } from '../../../../demo/chat/store/chat-store.ts';
-import { placeByKey } from '../../../../demo/chat/ui/feed-keys.ts';
+import { placeByKey } from '../../../../demo/chat/ui/thread.tsx';
 import { mount, type Page } from '../../../fixtures/page/playground.tsx';
 
 let page: Page | undefined;
