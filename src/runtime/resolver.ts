@@ -121,7 +121,7 @@ export function createResolver(options: ResolverOptions): Resolver {
   });
   const agent: Resolver['agent'] = async (agentId, caller) => {
     feed.subscribe();
-    const found = requireActive(await findAgent(agentId, caller, { caches, agents: options.agents }), caller, agentId);
+    const found = requireActive(await findAgent(agentId, caller, { caches, agents: options.agents }), caller);
     return withTrust(found, options.trust);
   };
   const modelOf = createModelResolver({ caches, secrets, models: options.models });
@@ -230,9 +230,9 @@ async function equip(caches: CatalogCaches, agent: Agent, listed: SharedTools): 
   return { agent, tools, servers };
 }
 
-function requireActive(agent: Agent | undefined, { via }: Caller, id: string): Agent {
+function requireActive(agent: Agent | undefined, { via }: Caller): Agent {
   if (!agent || (agent.visibility === 'internal' && via === 'http')) {
-    throw new PinnaceError('not_found', `Cannot run agent ${JSON.stringify(id)}: no agent has this id`, {
+    throw new PinnaceError('not_found', 'Cannot run the agent: no agent has this id', {
       details: { reason: 'agent_not_found' },
     });
   }
