@@ -42,11 +42,17 @@ export function serverEgress(options: DenoEgressOptions = {}): PinnedEgress {
   );
   const { resolve = bySystem, isPublicAddress = isPublic, canPin = probe } = options;
   const isPinned = loadOnce(() => canPin().catch(() => false));
-  const egress = guardedFetch(async (hop, signal) => {
+  const poolsOf = loadOnce(async () => (await load()).createPools());
+  const egress = guardedFetch(async (hop, signal, { limits }) => {
     if (!hop.isPrivate && !await isPinned()) throw cannotPin();
-    const [{ sendPinned }, { checkedLookup, requirePublicLiteral }] = await Promise.all([load(), loadLookup()]);
+    const [{ sendPinned }, { checkedLookup, requirePublicLiteral }, pools] = await Promise.all([
+      load(),
+      loadLookup(),
+      poolsOf(),
+    ]);
     if (!hop.isPrivate) requirePublicLiteral(hop.url, isPublicAddress);
-    const terms = { signal, lookup: checkedLookup(resolve, hop.isPrivate ? () => true : isPublicAddress) };
+    const pool = limits === 'caller' ? pools?.(hop) : undefined; // others may act, and must not be sent twice
+    const terms = { signal, pool, lookup: checkedLookup(resolve, hop.isPrivate ? () => true : isPublicAddress) };
     return await withinTrace(hop.headers.get('traceparent'), () => sendPinned(hop, terms));
   }, options);
   return { ...egress, isReady: isPinned };

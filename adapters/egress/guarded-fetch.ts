@@ -19,7 +19,11 @@ import { firstHop, type Hop, nextHop, type Reach } from './hop.ts';
 import { malformed, notSent, refused } from './refusals.ts';
 
 /** Sends one hop and follows no redirect. Errors other than a `PinnaceError` become `unavailable`. */
-export type Send = (hop: Hop, signal: AbortSignal, terms: Pick<EgressOptions, 'origins'>) => Promise<Response>;
+export type Send = (
+  hop: Hop,
+  signal: AbortSignal,
+  terms: Pick<EgressOptions, 'origins' | 'limits'>,
+) => Promise<Response>;
 
 export interface GuardedFetchOptions {
   /** Names without a colon; `['https']` by default. */

@@ -1,8 +1,8 @@
 /** Requests over sockets that open only to checked addresses, through the look-up of `node:http(s)`. */
 
 import { lookup as systemLookup } from 'node:dns/promises';
-import { type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http';
-import { request as httpsRequest } from 'node:https';
+import { Agent, type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { TLSSocket } from 'node:tls';
 import type { Lookup } from './checked-lookup.ts';
 import type { Hop } from './hop.ts';
@@ -30,16 +30,45 @@ export async function resolveBySystem(hostname: string): Promise<readonly string
 export interface Terms {
   readonly signal: AbortSignal;
   readonly lookup: Lookup;
+  /** Open sockets that it may use. One that its host has just closed is replaced by a new one, and the request is sent again. */
+  readonly pool?: Agent | undefined;
+}
+
+/** Idle sockets are closed before most hosts do it: after 5 s at the least. */
+const idleMs = 4000;
+
+/**
+ * Returns the open sockets that a request may use: to its origin, at an address that was checked by the same rule when it was opened,
+ * of this egress alone. Nothing on Deno, whose sockets do not tell whether they were used before.
+ */
+export function createPools(): ((hop: Hop) => Agent) | undefined {
+  if ('Deno' in globalThis) return undefined;
+  const options = { keepAlive: true, timeout: idleMs, maxFreeSockets: 32 };
+  const pairOf = () => ({ http: new Agent(options), https: new HttpsAgent(options) });
+  const [ofPublic, ofPrivate] = [pairOf(), pairOf()];
+  return ({ url, isPrivate }) => (isPrivate ? ofPrivate : ofPublic)[url.protocol === 'https:' ? 'https' : 'http'];
 }
 
 /** Sends one request. Redirects are answers. */
-export function sendPinned({ url, method, headers, body }: Hop, { signal, lookup }: Terms): Promise<Response> {
+export async function sendPinned(hop: Hop, terms: Terms): Promise<Response> {
+  try {
+    return await sendOnce(hop, terms);
+  } catch (error) {
+    if (!(error instanceof StaleSocket)) throw error;
+    return await sendOnce(hop, { ...terms, pool: undefined });
+  }
+}
+
+/** The host has closed a socket that was used before, and has not answered. */
+class StaleSocket extends Error {}
+
+function sendOnce({ url, method, headers, body }: Hop, { signal, lookup, pool }: Terms): Promise<Response> {
   const { promise, resolve, reject } = Promise.withResolvers<Response>();
   const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
   const request = send(url, {
     method,
     lookup,
-    agent: false, // a new socket: a pooled one was checked for another request
+    agent: pool ?? false,
     rejectUnauthorized: true,
     headers: {
       'user-agent': 'pinnace',
@@ -56,7 +85,11 @@ export function sendPinned({ url, method, headers, body }: Hop, { signal, lookup
       socket.prependOnceListener('secure', () => (issuer = socket.getPeerCertificate().issuer));
     }
   });
-  request.on('error', (error) => reject(issuer === undefined ? error : Object.assign(error, { cert: { issuer } })));
+  request.on('error', (error) => {
+    const isStale = request.reusedSocket && 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
+    if (isStale) reject(new StaleSocket('The host has closed the socket', { cause: error }));
+    else reject(issuer === undefined ? error : Object.assign(error, { cert: { issuer } }));
+  });
   request.on('close', () => reject(new Error('The host closed the connection'))); // `guardedFetch` names the host
   onAbort(signal, request);
   request.end(body);

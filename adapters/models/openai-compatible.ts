@@ -4,6 +4,7 @@ import type { LanguageModel } from '../../src/contracts/ai-types.ts';
 import { checkKnownOptions, optional } from '../../src/base/check-options.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
 import { asRecord, isRecord } from '../../src/base/is-record.ts';
+import { loadOnce } from '../../src/base/load-once.ts';
 
 /** Where the model lives and how to reach it. */
 export interface OpenAiCompatibleOptions {
@@ -50,7 +51,7 @@ export function createCompatibleModel(options: OpenAiCompatibleOptions, omitted:
   checkHeaders(headers);
   const baseURL = checkBaseUrl(baseUrl);
   /** Its code is loaded with the first request: a page with the built-in model needs none of it. */
-  const inner = async (): Promise<LanguageModel> => {
+  const inner = loadOnce(async (): Promise<LanguageModel> => {
     const [{ createOpenAICompatible }, { modelFetch }] = await Promise.all([
       import('@ai-sdk/openai-compatible'),
       import('./model-fetch.ts'),
@@ -64,7 +65,7 @@ export function createCompatibleModel(options: OpenAiCompatibleOptions, omitted:
       ...(apiKey !== undefined && { apiKey: () => readKey(apiKey) }),
       fetch: modelFetch({ fetch, headers, refused: omitted }),
     }).chatModel(model);
-  };
+  });
   // The SDK's own object can be serialised together with its headers. This one holds nothing but functions and names.
   return {
     specificationVersion: 'v4',

@@ -4,6 +4,7 @@ import { loadOnce } from '../../src/base/load-once.ts';
 import type { AnyLanguageModel, LanguageModel } from '../../src/contracts/ai-types.ts';
 import { checkOptions, wrongArgument } from '../../src/base/check-options.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
+import { BoundedMap } from '../../src/base/bounded-map.ts';
 import { checkUrl } from '../../src/base/check-url.ts';
 import type { Egress } from '../../src/contracts/egress.ts';
 import type { ModelSource } from '../../src/contracts/model-source.ts';
@@ -47,11 +48,22 @@ export function modelSource(options: ModelSourceOptions = {}): ModelSource {
   checkSource(options);
   checkPrivateOrigins(options.privateOrigins ?? []);
   const refusedBy = createRefusals();
+  const compatible = new BoundedMap<string, { readonly model: LanguageModel; readonly secret: Secret | undefined }>(
+    256,
+  );
   return {
     model(provider, secret) {
       switch (provider.kind) {
-        case 'openai-compatible':
-          return compatibleModel(provider, secret, { ...options, refusedBy });
+        case 'openai-compatible': {
+          // One for many runs: each has schemas of its own, which take longer to make than an answer to read.
+          const { id, baseUrl, model, jsonSchema, unsupportedParameters } = provider;
+          const name = JSON.stringify([id, baseUrl, model, jsonSchema, unsupportedParameters]);
+          const known = compatible.use(name);
+          if (known && known.secret === secret) return known.model;
+          const made = compatibleModel(provider, secret, { ...options, refusedBy });
+          compatible.set(name, { model: made, secret });
+          return made;
+        }
         case 'rehearsal':
           return rehearsalOnUse(options.rehearsal);
         case 'custom':
