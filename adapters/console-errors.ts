@@ -50,9 +50,13 @@ export function consoleErrors(
       repeats.set(name, { since: Date.now(), count: 0 });
     }
     const head = (detail === 'line' ? `${headOf(context)}: ${labelOf(cause)}` : headOf(context)) + more;
-    write([head, ...linesOf(cause).map((line) => `  ${line.replaceAll('\n', '\n  ')}`)].join('\n'));
+    const lines = linesOf(cause).map((line) => `  ${line.replace(oddInLines, '?').replaceAll('\n', '\n  ')}`);
+    write([head.replace(/\p{C}/gu, '?'), ...lines].join('\n'));
   };
 }
+
+/** Texts of errors come from outside as well: they must neither steer the terminal nor look like another line. */
+const oddInLines = /[^\P{C}\n\t]/gu;
 
 /** A database that is away fails every read: the same cause outside a run is printed once in this time, and then with how often. */
 const repeatMs = 30_000;

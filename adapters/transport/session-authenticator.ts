@@ -111,13 +111,18 @@ function requireOwnPage({ method, url, headers }: Request, allowed: ReadonlySet<
   if (origin !== null && allowed.has(origin)) return;
   const site = headers.get('sec-fetch-site');
   if (site === 'same-origin') return;
-  const isOwn = origin !== null && URL.parse(origin)?.host === new URL(url).host; // a proxy may have ended TLS
+  const isOwn = origin !== null && isOwnOrigin(URL.parse(origin), new URL(url));
   if (site === null && isOwn) return;
   if (origin === null && safeMethods.has(method) && (site === null || site === 'none')) return;
   const why = origin === null && site === null
     ? 'a change must say where it comes from, in the header "Origin"'
     : 'list the origin of the page in "origins" of sessionAuthenticator and of the endpoint';
   throw new PinnaceError('forbidden', `Cannot use the session: ${why}`, { details: { reason: 'foreign_origin' } });
+}
+
+/** A proxy may have ended TLS. A page over plain http is whatever the network makes of it, and none of an endpoint over https. */
+function isOwnOrigin(page: URL | null, { host, protocol }: URL): boolean {
+  return page?.host === host && (page.protocol === protocol || page.protocol === 'https:');
 }
 
 /** The cookies of a request (RFC 6265, section 5.4). Where a name comes twice, the first counts: it has the longer path. */

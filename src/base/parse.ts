@@ -22,10 +22,22 @@ export function parse<S extends v.GenericSchema<unknown, unknown>>(
   data: unknown,
   { what }: { what: string },
 ): v.InferOutput<S> {
+  if (Array.isArray(data) && ofRecords.has(schema.type)) {
+    throw invalid(what, [{ path: '', message: 'must be an object' }]);
+  }
   const result = v.safeParse(schema, data);
   if (result.success) return result.output;
   throw invalid(what, result.issues.map((issue) => withNearest(toIssue(issue), issue, schema)));
 }
+
+/** For valibot, an array is an object: one whose fields are all optional would be read as an empty record. */
+const ofRecords: ReadonlySet<string> = new Set([
+  'object',
+  'strict_object',
+  'loose_object',
+  'object_with_rest',
+  'record',
+]);
 
 const unknownField = 'is not known here';
 

@@ -240,7 +240,7 @@ function speaksToModel(text: string): boolean {
   return /<\/?\s*(?:important|system|instructions?|secret|hidden|admin|assistant|thinking)\b[^<>]{0,100}>|<!--/i.test(
     text,
   ) ||
-    /(?:^|[\n.!?]\s*|###?\s*)(?:new\s+)?(?:system|assistant|human|developer)(?:\s+(?:message|prompt|note|override|instructions?))?\s*(?:###?|:)/i
+    /(?=new\s|system|assistant|human|developer)(?<=^|[\n.!?]\s*|##\s*)(?:new\s+)?(?:system|assistant|human|developer)(?:\s+(?:message|prompt|note|override|instructions?))?\s*(?:###?|:)/i
       .test(text) ||
     /\b(?:notes?|instructions?|message|attention|reminder)\s+(?:to|for)\s+(?:the\s+)?(?:assistant|model|llm|ai|agent)\b|\[\s*(?:assistant|system|ai|model)\b[^\]]{0,40}:|\byou are now\b|\bfrom now on\b|\bnew (?:system )?(?:instructions?|message)\s*[:#]/i
       .test(text);

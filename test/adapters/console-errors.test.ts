@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { consoleErrors } from '../../adapters/console-errors.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
 
 function printed(cause: unknown, context: Parameters<ReturnType<typeof consoleErrors>>[1]): string {
   let text = '';
@@ -24,6 +25,25 @@ describe('consoleErrors', () => {
     expect(text).toContain('console-errors.test');
     expect(text).toContain('Caused by: Error: below');
   });
+
+  it.each(['full', 'brief', 'line'] as const)(
+    'lets no text steer the terminal or add a line in detail %s',
+    (detail) => {
+      const escape = '\x1b]0;title\x07\x1b[2J\x9b31m\r\u202e';
+      const thrown = [
+        new Error(`a\n${escape}`, { cause: escape }),
+        new PinnaceError('unavailable', `a\n${escape}`),
+        Object.assign(new Error('a'), { name: `a\n${escape}` }),
+      ];
+      for (const cause of thrown) {
+        let text = '';
+        const context = { kind: 'http', id: escape, runId: `run\n${escape}` } as const;
+        consoleErrors({ detail, write: (written) => void (text += written) })(cause, context);
+        expect(text).not.toMatch(/[^\P{C}\n]/u);
+        if (detail === 'line') expect(text).not.toContain('\n');
+      }
+    },
+  );
 
   it('prints a thrown text', () => {
     expect(printed('no', { kind: 'sink', id: '0' })).toBe('sink "0" failed\n  no');

@@ -16,6 +16,7 @@ import {
   type ProblemCode,
   type UIMessage,
 } from '../../../src/index.ts';
+import { attacksOn, endpointOfEverything, fillEndpoint, methodAndPath, routesOf } from '../../fixtures/every-route.ts';
 import { callsTools, says, scriptedModel, stallingStream } from '../../fixtures/model.ts';
 import { lastData, readAll, runRequest, testRuntime, userMessage } from '../../fixtures/runtime.ts';
 
@@ -41,6 +42,34 @@ function start(overrides: Record<string, unknown> = {}): Request {
     body: JSON.stringify({ ...runRequest(), ...overrides }),
   });
 }
+
+describe('an array in the place of an object', () => {
+  it('is refused by every route that changes or replaces something', async () => {
+    const filled = await fillEndpoint(await endpointOfEverything({ a: { tenant: 'a', subject: 'a1' } }));
+    const routes = (await routesOf(filled)).filter((route) => /^(PATCH|PUT) /.test(route));
+    expect(routes.length).toBeGreaterThan(10);
+    for (const route of routes) {
+      const attack = attacksOn(filled)[route]!; // every route has one
+      const { status, text } = await filled.owner(...methodAndPath(route, attack), {
+        body: [],
+        headers: attack.headers ?? {},
+      });
+      expect([route, status, text]).toEqual([route, 400, expect.stringContaining('must be an object')]);
+    }
+  });
+});
+
+describe('the name of a file to ingest', () => {
+  it.each(['a\0.md', 'a\r\nb.md', 'a\x1b[2J.md', 'a\u202etxt.md', 'a\u2066.md'])(
+    'is refused where it hides or moves text: %j',
+    async (name) => {
+      const { owner } = await endpointOfEverything({ a: { tenant: 'a', subject: 'a1' } });
+      const body = { files: [{ name, text: 'Hello' }] };
+      const { status, text } = await owner('POST', '/v1/data-sources/handbook/ingest', { body });
+      expect([status, text]).toEqual([400, expect.stringContaining('must be one line without control characters')]);
+    },
+  );
+});
 
 describe('a request whose Host header is no host name', () => {
   it.each([

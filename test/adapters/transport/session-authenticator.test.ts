@@ -61,13 +61,20 @@ describe('sessionAuthenticator', () => {
 
   it.each<[string, string, Record<string, string>, readonly string[]]>([
     ['the endpoint’s own page', 'POST', own, []],
-    ['its own page behind a proxy that ends TLS', 'POST', { origin: 'http://agents.shop.example' }, []],
     ['a request that the browser calls same-origin', 'DELETE', { 'sec-fetch-site': 'same-origin' }, []],
     ['a listed page', 'POST', { origin: shop, 'sec-fetch-site': 'same-site' }, [shop]],
     ['a read without an origin', 'GET', {}, []],
     ['an address that a person has typed', 'GET', { 'sec-fetch-site': 'none' }, []],
   ])('lets through %s', async (_, method, headers, origins) => {
     await expect(authenticate({ method, headers, origins })).resolves.toMatchObject({ subject: 'ada' });
+  });
+
+  it.each(['http', 'https'])('lets its own page over %s through behind a proxy that ends TLS', async (scheme) => {
+    const request = {
+      url: 'http://agents.shop.example/v1/runs',
+      headers: { origin: `${scheme}://agents.shop.example` },
+    };
+    await expect(authenticate(request)).resolves.toMatchObject({ subject: 'ada' });
   });
 
   it.each<[string, string, Record<string, string>, readonly string[]]>([
@@ -77,6 +84,7 @@ describe('sessionAuthenticator', () => {
     ['another site’s read', 'GET', { 'sec-fetch-site': 'cross-site' }, []],
     ['a page without an origin of its own', 'POST', { origin: 'null' }, []],
     ['a change that does not say where it is from', 'POST', {}, []],
+    ['its own name over plain http', 'POST', { origin: 'http://agents.shop.example' }, []],
     ['another port', 'POST', { origin: 'https://agents.shop.example:8443' }, []],
     ['an origin that ends as ours does', 'POST', { origin: 'https://evil-agents.shop.example' }, []],
   ])('refuses %s', async (_, method, headers, origins) => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { inspect } from '../../../src/mcp/inspect.ts';
 import { rawTool } from '../../fixtures/mcp.ts';
+import { slowness, threadMs } from '../../tools/thread-time.ts';
 
 const context = {
   alias: 'docs',
@@ -32,6 +33,18 @@ const bomb = (levels: number): object => ({
 });
 const nested = (depth: number): object =>
   depth === 0 ? { type: 'string' } : { type: 'object', properties: { a: nested(depth - 1) } };
+
+describe('inspect', () => {
+  const slow = slowness();
+  it.each(['\n', ' \n', '\r\n', '. ', 'new ', '\nnew\n', 'system ', '0a:', 'before '])(
+    'reads 120 KB of %j in good time',
+    (piece) => {
+      const began = threadMs();
+      findingsOf([says(piece.repeat(120_000 / piece.length))]);
+      expect(threadMs() - began).toBeLessThan(3000 * slow);
+    },
+  );
+});
 
 describe('inspect refuses poisoned metadata', () => {
   it.each<[string, unknown, string]>([

@@ -39,7 +39,15 @@ export interface GroundingRouteOptions {
 const IngestRequest = v.strictObject({
   files: v.pipe(
     v.array(v.strictObject({
-      name: v.pipe(v.string(), v.minLength(1), v.maxLength(500)),
+      name: v.pipe(
+        v.string(),
+        v.minLength(1),
+        v.maxLength(500),
+        v.check(
+          (name) => !/[\p{Cc}\u202a-\u202e\u2066-\u2069]/u.test(name),
+          'must be one line without control characters',
+        ), // people read it beside citations
+      ),
       type: v.optional(v.pipe(v.string(), v.maxLength(200))),
       uri: v.optional(v.pipe(v.string(), v.maxLength(2048))),
       text: v.optional(v.string()),
