@@ -77,6 +77,25 @@ export function readData(data: unknown): unknown {
   }
 }
 
+/** Whether JSON text may hold a key that {@link checkData} refuses. */
+export function hasReservedKey(text: string): boolean {
+  return /"(?:__proto__|constructor|prototype)":/.test(text);
+}
+
+/** Levels of data within a message: what is around it takes others of {@link maxJsonDepth}. */
+const maxDataDepth = 40;
+
+/**
+ * Returns parsed JSON with text in the place of every object that has a reserved key or is nested deeper than 40 levels: a message
+ * with what {@link checkData} refuses could be sent by no client again.
+ */
+export function sendable(data: unknown, levels = maxDataDepth): unknown {
+  if (typeof data !== 'object' || data === null) return data;
+  if (levels === 0 || Object.keys(data).some((key) => reservedKeys.has(key))) return JSON.stringify(data);
+  if (Array.isArray(data)) return data.map((item) => sendable(item, levels - 1));
+  return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, sendable(value, levels - 1)]));
+}
+
 /** Recurses no deeper than {@link maxJsonDepth}. A list of what is still to be checked would take more memory than the data. */
 function checkValue(value: unknown, depth: number): number {
   if (typeof value !== 'object' || value === null) {

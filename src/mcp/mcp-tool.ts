@@ -3,7 +3,7 @@
 import * as v from 'valibot';
 import { PinnaceError } from '../base/errors.ts';
 import { asRecord, isRecord } from '../base/is-record.ts';
-import { canonicalJson } from '../base/json.ts';
+import { canonicalJson, sendable } from '../base/json.ts';
 import type { McpServer } from '../base/schema.ts';
 import type { McpInputResponses } from '../contracts/mcp/answers.ts';
 import type { McpCall, McpCallResult, McpConnection } from '../contracts/mcp/mcp-connector.ts';
@@ -359,7 +359,7 @@ function checkOutput(data: unknown, listIssues: (data: unknown) => readonly unkn
 
 function cutData(data: unknown, { maxLength, redact }: ResultOptions): Pick<McpToolOutput, 'data' | 'truncated'> {
   const text = JSON.stringify(data);
-  return text.length <= maxLength ? { data } : { data: cut(text, maxLength, redact), truncated: true };
+  return text.length <= maxLength ? { data: sendable(data) } : { data: cut(text, maxLength, redact), truncated: true };
 }
 
 function cut(text: string, maxLength: number, redact: ResultOptions['redact']): string {

@@ -26,6 +26,7 @@ import {
 import type { Trust } from '../permission/label.ts';
 import { needsApproval } from './availability.ts';
 import { leavesDoubt, lossOfError, lossOfSignal, mayAct, outcomeUnknown, safeError, stoppedCall } from './call-ends.ts';
+import { hasReservedKey, sendable } from '../base/json.ts';
 import { base64Size } from '../base/base64.ts';
 import { mediaOf } from './content.ts';
 import { undeclaredField } from './input-fields.ts';
@@ -258,7 +259,8 @@ function shapeOutput(
 ): unknown {
   const text = stringify(id, output) ?? 'null';
   span?.note({ output: text.length });
-  const shaped: unknown = text.includes('\\ud') ? wellFormed(JSON.parse(text)) : JSON.parse(text); // as JSON writes a half
+  const whole: unknown = text.includes('\\ud') ? wellFormed(JSON.parse(text)) : JSON.parse(text); // as JSON writes a half
+  const shaped = hasReservedKey(text) ? sendable(whole) : whole;
   if (text.length <= maxOutputLength) return shaped;
   const files = maxFileBytes === undefined ? [] : mediaOf(shaped);
   const filesLength = files.reduce((sum, { data }) => sum + data.length, 0);

@@ -59,6 +59,37 @@ describe('an array in the place of an object', () => {
   });
 });
 
+describe('a chat in which a tool has returned what requests must not have', () => {
+  it.each(['{"__proto__":{"a":1}}', '{"b":{"constructor":1}}', '[{"prototype":null}]'])(
+    'can be sent again: %s',
+    async (output) => {
+      const chatter = defineTool({
+        id: 'read',
+        description: 'Reads',
+        input: v.strictObject({}),
+        execute: () => JSON.parse(output) as unknown,
+      });
+      const { model } = scriptedModel(callsTools({ tool: 'read', input: {} }), says('Read'), says('Again'));
+      const runtime = testRuntime({ model, storage: memoryStorage(), tools: [chatter] });
+      const serve = createHandler(runtime, { authenticator: developmentAuthenticator({ token }) });
+      const send = async (method: string, path: string, body?: object) => {
+        const headers = { 'authorization': `Bearer ${token}`, 'content-type': 'application/json' };
+        const response = await serve(
+          new Request(`http://127.0.0.1/v1${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) }),
+        );
+        return { status: response.status, text: await response.text() };
+      };
+      const chat = '/agents/helper/chat';
+      await send('POST', chat, { id: 'chat-1', messages: [userMessage('Read')], store: true });
+      const { text } = await send('GET', '/chats/chat-1');
+      expect(text).toContain('output-available');
+      const { messages } = JSON.parse(text) as { readonly messages: readonly unknown[] };
+      const sentAgain = await send('POST', chat, { id: 'chat-2', messages: [...messages, userMessage('Go on', 'm9')] });
+      expect([sentAgain.status, sentAgain.text]).toEqual([200, expect.stringContaining('Again')]);
+    },
+  );
+});
+
 describe('the name of a file to ingest', () => {
   it.each(['a\0.md', 'a\r\nb.md', 'a\x1b[2J.md', 'a\u202etxt.md', 'a\u2066.md'])(
     'is refused where it hides or moves text: %j',

@@ -139,6 +139,12 @@ const shape = (result: Partial<McpCallResult>, options: Partial<Parameters<typeo
 const redact = (text: string): string => text.replaceAll('hunter2-hunter2', '[secret a]');
 
 describe('shapeResult', () => {
+  it('has deep data as text from a level on, so that the message can be sent again', () => {
+    const deep = `${'['.repeat(60)}${']'.repeat(60)}`;
+    const { data } = shape({ structuredContent: JSON.parse(deep) as unknown }, { maxLength: 1000 });
+    expect(JSON.stringify(data)).toBe(`${'['.repeat(40)}"${'['.repeat(20)}${']'.repeat(20)}"${']'.repeat(40)}`);
+  });
+
   it('marks everything as the words of a stranger', () => {
     expect(shape({ content: [{ type: 'text', text: 'found' }] })).toEqual({
       ...frame,
