@@ -22,7 +22,7 @@ export function parse<S extends v.GenericSchema<unknown, unknown>>(
   data: unknown,
   { what }: { what: string },
 ): v.InferOutput<S> {
-  if (Array.isArray(data) && ofRecords.has(schema.type)) {
+  if (Array.isArray(data) && ofRecord.test(schema.type)) {
     throw invalid(what, [{ path: '', message: 'must be an object' }]);
   }
   const result = v.safeParse(schema, data);
@@ -31,13 +31,7 @@ export function parse<S extends v.GenericSchema<unknown, unknown>>(
 }
 
 /** For valibot, an array is an object: one whose fields are all optional would be read as an empty record. */
-const ofRecords: ReadonlySet<string> = new Set([
-  'object',
-  'strict_object',
-  'loose_object',
-  'object_with_rest',
-  'record',
-]);
+const ofRecord = /object|record/;
 
 const unknownField = 'is not known here';
 
