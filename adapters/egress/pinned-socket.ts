@@ -81,7 +81,7 @@ function sendOnce({ url, method, headers, body }: Hop, { signal, lookup, pool }:
   let issuer: unknown;
   request.once('socket', (socket) => {
     // Before the check that destroys the socket, and with it what is known of a certificate that is not trusted.
-    if (socket instanceof TLSSocket) {
+    if (socket instanceof TLSSocket && !request.reusedSocket) {
       socket.prependOnceListener('secure', () => (issuer = socket.getPeerCertificate().issuer));
     }
   });

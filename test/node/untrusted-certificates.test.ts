@@ -56,6 +56,7 @@ describe('a server with a certificate of a private authority', () => {
       custom: 'Hello',
       tool: { output: { status: 200, data: { left: 7 } } },
       mcp: { serverId: 'docs' },
+      warnings: [],
     });
   });
 
