@@ -70,7 +70,7 @@ describe('guardedFetch', () => {
   it('reads a body without a type that starts as JSON, and no other', async () => {
     const bodies = [' {"a":1}', '<p>', 'x'].map((body) => () => new Response(new TextEncoder().encode(body)));
     const { egress } = scriptedEgress(bodies);
-    const read = async () => await (await egress.fetch(get(home), terms())).text();
+    const read = async () => await readText((await egress.fetch(get(home), terms())).body);
     expect(await read()).toBe(' {"a":1}');
     for (const _ of [1, 2]) expect(await reasonOf(read())).toBe('unavailable: content_type');
   });
