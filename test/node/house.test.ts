@@ -11,8 +11,8 @@ const most = { linesOfFunction: 60, names: 90 };
 const limits = {
   src: { lines: 79_210, floors: 22, knot: 3, cycles: 0, lone: 0 },
   adapters: { lines: 38_890, floors: 12, knot: 3, cycles: 0, lone: 2 },
-  demo: { lines: 60_100, floors: 18, knot: 0, cycles: 0, lone: 5 },
-  test: { lines: 121_600, floors: 9, knot: 5, cycles: 0, lone: 16 },
+  demo: { lines: 60_110, floors: 18, knot: 0, cycles: 0, lone: 5 },
+  test: { lines: 121_620, floors: 9, knot: 5, cycles: 0, lone: 16 },
 };
 
 async function pathsUnder(...folders: readonly string[]): Promise<readonly string[]> {

@@ -37,12 +37,17 @@ class Searching {
     return now;
   }
 
-  /** Returns what fits, the best first. */
+  /** Returns what fits, the best first; a title with every word is better than any text. */
   async find(query: string): Promise<readonly Command[]> {
     await this.#ready;
     await this.#followFiles().catch(() => undefined); // the rest is found without them
     const hits = await (await this.#index()).search(query);
-    return (await Promise.all(hits.map((hit) => this.#toCommand(hit)))).flatMap((command) => command ?? []);
+    const found = (await Promise.all(hits.map((hit) => this.#toCommand(hit)))).flatMap((command) => command ?? []);
+    const { named = [], others = [] } = Object.groupBy(
+      found,
+      ({ title }) => isNamed(title, query) ? 'named' : 'others',
+    );
+    return [...named, ...others];
   }
 
   #index(): Promise<SearchControl> {
@@ -127,6 +132,15 @@ class Searching {
     const excerpt = isInTitle ? undefined : excerptOf([command?.about ?? ''], hit.terms);
     return command && { ...command, ...(excerpt && { excerpt }) };
   }
+}
+
+function isNamed(title: string, query: string): boolean {
+  const words = wordsIn(title);
+  return wordsIn(query).every((word) => words.some((one) => one.startsWith(word)));
+}
+
+function wordsIn(text: string): readonly string[] {
+  return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 }
 
 /** Returns the search of a page. */

@@ -204,6 +204,7 @@ const others: Readonly<Record<string, readonly string[]>> = {
     'createRedactor',
     'memorySecrets',
     'readSkills',
+    'reviewSkills',
   ],
   "take a record, whose names are the caller's or its schema's": [
     'createPrincipal',

@@ -7,7 +7,10 @@ export async function fillRecord(page: Page, fields: Readonly<Record<string, str
   for (const [name, value] of Object.entries(fields)) {
     const field = page.getByTestId(`field-${name}`);
     await field.waitFor({ state: 'attached' });
-    if (!await field.isVisible()) await page.locator('details', { has: field }).locator('summary').click();
+    for (let tries = 0; tries < 5 && !await field.isVisible(); tries++) { // a form that is still loading folds itself again
+      await page.locator('details', { has: field }).locator('summary').click();
+      await field.waitFor({ state: 'visible', timeout: 2_000 }).catch(() => undefined);
+    }
     await field.fill(value);
   }
 }

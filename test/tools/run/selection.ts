@@ -37,7 +37,7 @@ export const platformTests: string[] = [
  * a process of its own; all others share one. These are also platform tests.
  */
 export const measuringPlatformTests: string[] = [
-  'test/src/simulation/same-report.test.ts',
+  'test/src/simulation/{same-report,virtual-time}.test.ts',
   'test/adapters/transport/{endpoint,http/body-intake}.test.ts',
   'test/src/log/{answering-storage,cache,journal,outage}.test.ts',
   'test/src/runtime/faults/{faults,scenario-faults}.test.ts',
@@ -52,6 +52,7 @@ export const measuringTests: string[] = [
   'test/node/{answer-steps,fuzz,parity,regex-cpu,schema-cpu,soak}.test.ts',
   'test/node/docs/docs.test.ts',
   'test/src/simulation/{planted-bugs,simulate}.test.ts',
-  'test/src/runtime/{audit,readiness,start-gate}.test.ts',
+  'test/src/{undo/undo,webhooks/notices}-simulation.test.ts',
+  'test/src/runtime/{audit,readiness,start-gate,model/retry-chunks}.test.ts',
   'test/src/runtime/resolve/slow-catalog.test.ts',
 ];
