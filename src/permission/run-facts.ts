@@ -225,11 +225,6 @@ export function inputLabel({ facts, read }: Pick<FactsOfCall, 'facts' | 'read'>)
   return facts ? labelAt(facts, '') : read;
 }
 
-/** Whether the rules of a guarded program's level can say something of the call: both are about a value of others, and what it does. */
-export function isForGuard(call: FactsOfCall): boolean {
-  return call.facts?.args.size !== 0 && (mayAct(call.definition) || doesLeak(call));
-}
-
 /** What a call is judged by. What has to look at each value is made when it is read, once. */
 export class JudgedCall {
   readonly call: FactsOfCall;

@@ -353,7 +353,7 @@ function isCallType(type: string): boolean {
 
 function toHistoryPart(part: Part): readonly Part[] {
   if (!isCallType(part.type)) return [part];
-  if (!('state' in part) || !states.has(part.state)) return [part]; // it is refused where it is read
+  if (!('state' in part) || part.state === undefined || !states.has(part.state)) return [part]; // it is refused where it is read
   if (('preliminary' in part && part.preliminary) || isWaitingProgram(part)) return [withUnknownOutcome(part)];
   if (part.state === 'output-available' || part.state === 'output-error') return [part];
   const { approved, reason }: { readonly approved?: unknown; readonly reason?: unknown } = // the client's, and not checked yet
