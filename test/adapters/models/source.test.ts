@@ -38,6 +38,27 @@ describe('modelSource', () => {
     expect(scripted.sent.map(({ headers }) => headers['authorization'])).toEqual(['Bearer sk-0123456789']);
   });
 
+  it('returns one model for many runs, and another for another secret, address, model or setting', async () => {
+    const secretOf = (value: string) =>
+      new Secret({ id: 'key', version: '1', value, origins: ['https://api.example.com'] });
+    const [first, second] = [secretOf('sk-first'), secretOf('sk-second')];
+    const scripted = scriptedEgress([1, 2, 3].map(() => () => Promise.reject(new TypeError('no network'))));
+    const source = modelSource({ egress: scripted.egress });
+    const acme = { baseUrl: 'https://api.example.com/v1', model: 'm' };
+    const model = source.model(provider(acme), first);
+    expect(source.model(provider({ ...acme, revision: 2 }), first)).toBe(model);
+    const others = [{ model: 'n' }, { baseUrl: 'https://api.example.com/v2' }, { jsonSchema: true }, { id: 'other' }];
+    for (const other of others) expect(source.model(provider({ ...acme, ...other }), first)).not.toBe(model);
+    for (const secret of [first, second, undefined]) {
+      await expect(source.model(provider(acme), secret).doStream({ prompt })).rejects.toThrow('no network');
+    }
+    expect(scripted.sent.map(({ headers }) => headers['authorization'])).toEqual([
+      'Bearer sk-first',
+      'Bearer sk-second',
+      undefined,
+    ]);
+  });
+
   it('sends the schema of an answer and the headers of the agent, and the key of the provider alone', async () => {
     const secret = new Secret({ id: 'k', version: '1', value: 'sk-0123456789', origins: ['https://api.example.com'] });
     const scripted = scriptedEgress([() => Promise.reject(new TypeError('no network'))]);

@@ -21,7 +21,7 @@ import {
   type SimulatedClient,
   toText,
 } from '../../../src/simulation/index.ts';
-import { callsTools, says, streamOf } from '../../fixtures/model.ts';
+import { callsTools, says, scriptedModel, streamOf } from '../../fixtures/model.ts';
 import { runRequest } from '../../fixtures/runtime.ts';
 
 /** What outlives instances: what stands, which undos have run, and what was reported of each run. */
@@ -42,22 +42,10 @@ const bo = createPrincipal({
 });
 
 /** The agent puts a, then b, then c. A model's answer depends on its prompt only. */
-const models = {
-  model: () => ({
-    specificationVersion: 'v4' as const,
-    provider: 'test',
-    modelId: 'scripted',
-    supportedUrls: {},
-    doGenerate: () => Promise.reject(new Error('not used')),
-    doStream: ({ prompt }: { readonly prompt: readonly { readonly role: string }[] }) => {
-      const name = ['a', 'b', 'c'][prompt.filter(({ role }) => role === 'tool').length];
-      const script = name === undefined
-        ? says('Done')
-        : callsTools({ tool: 'put', input: { name }, id: `call-${name}` });
-      return Promise.resolve({ stream: streamOf(script) });
-    },
-  }),
-};
+const { model } = scriptedModel(({ prompt }) => {
+  const name = ['a', 'b', 'c'][prompt.filter(({ role }) => role === 'tool').length];
+  return streamOf(name === undefined ? says('Done') : callsTools({ tool: 'put', input: { name }, id: `call-${name}` }));
+});
 
 function launch({ ports, world }: LaunchContext<World>, isAsking: boolean): PlanningRuntime {
   let count = 0;
@@ -84,7 +72,7 @@ function launch({ ports, world }: LaunchContext<World>, isAsking: boolean): Plan
       agents: [{ id: 'helper', name: 'Helper', providerId: 'test', entryTools: ['put'] }],
       providers: [{ id: 'test', kind: 'custom' }],
     }),
-    models,
+    models: { model: () => model },
     tools: [put],
     storage: world.storage,
     authorize: createRules(

@@ -14,7 +14,7 @@ import {
   type SimulatedClient,
   toText,
 } from '../../../src/simulation/index.ts';
-import { callsTools, says, streamOf } from '../../fixtures/model.ts';
+import { callsTools, says, scriptedModel, streamOf } from '../../fixtures/model.ts';
 import { runRequest } from '../../fixtures/runtime.ts';
 
 /** What outlives instances: the storage, and what the receiver has got. */
@@ -27,21 +27,11 @@ interface World {
 
 const me = localPrincipal();
 
-const models = {
-  model: () => ({
-    specificationVersion: 'v4' as const,
-    provider: 'test',
-    modelId: 'scripted',
-    supportedUrls: {},
-    doGenerate: () => Promise.reject(new Error('not used')),
-    doStream: ({ prompt }: { readonly prompt: readonly { readonly role: string }[] }) =>
-      Promise.resolve({
-        stream: streamOf(
-          prompt.some(({ role }) => role === 'tool') ? says('Done') : callsTools({ tool: 'wipe', input: {}, id: 'c1' }),
-        ),
-      }),
-  }),
-};
+const { model } = scriptedModel(({ prompt }) =>
+  streamOf(
+    prompt.some(({ role }) => role === 'tool') ? says('Done') : callsTools({ tool: 'wipe', input: {}, id: 'c1' }),
+  )
+);
 
 function launch({ ports, world }: LaunchContext<World>): PlanningRuntime {
   return createRuntime(ports({
@@ -49,7 +39,7 @@ function launch({ ports, world }: LaunchContext<World>): PlanningRuntime {
       agents: [{ id: 'helper', name: 'Helper', providerId: 'test', entryTools: ['wipe'] }],
       providers: [{ id: 'test', kind: 'custom' }],
     }),
-    models,
+    models: { model: () => model },
     storage: world.storage,
     limits: { retentionMs: 7 * 86_400_000 },
     tools: [
