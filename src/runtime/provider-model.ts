@@ -25,15 +25,16 @@ export function withProviderRules(
   model: LanguageModelV4,
   provider: Pick<Provider, 'inputs' | 'toolContent'>,
 ): LanguageModelV4 {
-  const { parameter } = rulesFor(model);
+  const rules = rulesFor(model);
+  const { parameter } = rules;
   const stream = async (options: LanguageModelV4CallOptions): Promise<LanguageModelV4StreamResult> =>
     parameter && options.tools?.some((tool) => hasOtherNames(tool, parameter))
       ? await (await loadTools()).streamWithNames(model, options, parameter)
       : await model.doStream(options);
   return new ModelThrough(model, {
-    doGenerate: (options) => model.doGenerate({ ...options, prompt: fitHistory(options.prompt, model) }),
+    doGenerate: (options) => model.doGenerate({ ...options, prompt: fitted(options.prompt, rules) }),
     async doStream(options) {
-      const history = fitHistory(options.prompt, model);
+      const history = fitted(options.prompt, rules);
       if (!hasFiles(history)) return await stream({ ...options, prompt: history });
       const { fitFiles, refusalOfFiles } = await import('./fit-files.ts');
       const prompt = fitFiles(history, provider);
@@ -210,12 +211,15 @@ interface ModelNames {
 
 /** Returns the history as the provider of a model takes it. Messages that need no change stay the same objects. */
 export function fitHistory(prompt: LanguageModelV4Prompt, model: ModelNames): LanguageModelV4Prompt {
-  const rules = rulesFor(model);
+  return fitted(prompt, rulesFor(model));
+}
+
+function fitted(prompt: LanguageModelV4Prompt, rules: ProviderRules): LanguageModelV4Prompt {
   const ids = new SentIds(rules);
-  const fitted = prompt.flatMap((message) => fitMessage(message, { rules, ids }) ?? []);
-  const first = fitted.findIndex(({ role }) => role !== 'system');
-  if (rules.startsWithAnswer || fitted[first]?.role !== 'assistant') return fitted;
-  return fitted.toSpliced(first, 0, {
+  const messages = prompt.flatMap((message) => fitMessage(message, { rules, ids }) ?? []);
+  const first = messages.findIndex(({ role }) => role !== 'system');
+  if (rules.startsWithAnswer || messages[first]?.role !== 'assistant') return messages;
+  return messages.toSpliced(first, 0, {
     role: 'user',
     content: [{ type: 'text', text: '(The chat goes on from here.)' }],
   });

@@ -225,8 +225,8 @@ export class ToolCall {
   }
 
   /** The facts as events have them, so that rules can be tried on them later; nothing where nobody else has said anything. */
-  factsNote(): Readonly<Record<string, SummaryValue>> {
-    if (!this.#host.facts || (this.#read === trusted && !this.facts)) return {};
+  factsNote(): Readonly<Record<string, SummaryValue>> | undefined {
+    if (!this.#host.facts || (this.#read === trusted && !this.facts)) return undefined;
     return noteOfFacts(this.#judge(), declaredPlaces(this.tool.definition.paramsSchema));
   }
 
