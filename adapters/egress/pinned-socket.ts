@@ -39,7 +39,7 @@ const idleMs = 4000;
 
 /**
  * Returns the open sockets that a request may use: to its origin, at an address that was checked by the same rule when it was opened,
- * of this egress alone. Nothing on Deno, whose sockets do not tell whether they were used before.
+ * of this egress alone. Nothing on Deno, which does not say whether a socket was used before.
  */
 export function createPools(): ((hop: Hop) => Agent) | undefined {
   if ('Deno' in globalThis) return undefined;

@@ -2,8 +2,8 @@
  * The search index of everything that can be found in the page: titles and texts, by words, beginnings of words and slips of the pen.
  *
  * - Chats are read from their storage. Before each search, those whose head has changed are read again, and deleted ones are dropped.
- *   So tabs need not tell each other anything, and what one tab has missed, the next search finds.
- * - Other things are given by the page: `follow` tells what there is of a kind and drops what is gone, `add` brings what is new.
+ *   So tabs need no messages between them, and what one tab has missed, the next search finds.
+ * - The page adds all else: `follow` names what there is of a kind and drops what is gone, `add` brings what is new.
  * - It is stored beside the chats, so that a later visit reads only what has changed. A write that fails costs nothing but that.
  * - A deleted chat takes the stored index with it, and so does what the page gives up (`forget`): none of their words stay behind.
  */

@@ -66,7 +66,7 @@ export interface ThinkRequest extends StepOf {
   readonly primitives: readonly Pick<ToolDefinition, 'name' | 'description' | 'paramsSchema'>[];
 }
 
-/** What a person is asked about a call. All is absent where nobody is. */
+/** What a person is asked about a call; all absent where there is no question. */
 export interface CallQuestion {
   /** The question for the person who must approve the call. */
   readonly approval?: string;

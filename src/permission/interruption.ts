@@ -393,7 +393,7 @@ export function createInterruptions(options: InterruptionOptions): Interruptions
   };
 }
 
-/** What is written beside a record that waits no more: its entries go, receivers are told, and what the server does then is due. */
+/** What is written beside a record that waits no more: its entries go, receivers get a notice, and what the server does then is due. */
 function settlement(
   record: Interruption,
   { notices, at, state, goesOnAt }: {

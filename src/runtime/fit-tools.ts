@@ -12,7 +12,7 @@ type Tools = NonNullable<LanguageModelV4CallOptions['tools']>;
 /** The names of a tool's parameters by those that the model receives instead. */
 type Names = ReadonlyMap<string, string>;
 
-/** Calls the model with other names for the parameters that do not match, and gives its calls those that the tools have. */
+/** Calls the model with other names for the parameters that do not match, and changes them back in its calls. */
 export async function streamWithNames(
   model: LanguageModelV4,
   { tools = [], ...options }: LanguageModelV4CallOptions,

@@ -265,7 +265,7 @@ export class ModelLoop implements Loop {
     return { chunks: first ? [first, ...rest] : rest, outcome, hasAsked };
   }
 
-  /** The answer to a provider whose call nobody may approve. The next turns of the chat send it as well. */
+  /** The answer to a provider whose call no person may approve. The next turns of the chat send it as well. */
   #refusalOf(
     { toolCallId, toolName, input, providerApprovalId }: ParsedCall<Tool> & { readonly providerApprovalId: string },
     outcome: ToolOutcome,

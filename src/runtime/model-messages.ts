@@ -269,7 +269,7 @@ function toHistory(messages: readonly UIMessage[], issued?: IssuedMetadata): UIM
 }
 
 /**
- * Whether a call that its provider has asked about has ended without it: nobody has decided on it, or its result never arrived. Then it
+ * Whether a call that its provider has asked about has ended without it: no person has decided on it, or its result never arrived. Then it
  * goes back as a call of ours, with our words.
  */
 function isOurEnd(fields: Readonly<Record<string, unknown>> = {}): boolean {

@@ -374,7 +374,7 @@ function requireDeclared({ warnings }: StreamPart<'stream-start'>): void {
   if (refused?.type === 'unsupported') throw notOf(refused.feature.split(' ').at(-1) ?? '', 'The model');
 }
 
-/** The error for a provider that asks about a call of which nobody knows what it is of. */
+/** The error for a provider that asks about a call of an unknown tool. */
 function approvalOfProvider(): PinnaceError {
   return new PinnaceError(
     'unavailable',

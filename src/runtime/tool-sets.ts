@@ -247,7 +247,7 @@ function reasonFor(id: string): Exclusion {
   return builtinToolIds.has(id) ? 'no_implementation' : 'unknown_tool';
 }
 
-/** The tool set without the tools of providers that `authorize` lets nobody call, with those that ask first where it wants that. */
+/** The tool set without the tools of providers that `authorize` denies; those that it wants approved ask first. */
 export async function permittedSet(
   toolSet: ToolSet,
   caller: Pick<PrepareOptions, 'agentId' | 'principal' | 'authorize'>,

@@ -103,7 +103,7 @@ function refused(ruling: Exclude<Ruling, { readonly decision: 'allow' }>, attemp
 export type Unpermitted = 'not_permitted' | 'approval_unsupported';
 
 /**
- * The tools without those of providers whose calls `authorize` denies, or wants approved where the provider asks nobody; `tools` is the
+ * The tools without those of providers whose calls `authorize` denies, or wants approved where the provider does not ask; `tools` is the
  * same array where all are simply allowed.
  */
 export async function permittedTools(

@@ -26,7 +26,7 @@ const asking: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
 /**
  * Creates the tool of a definition of the type `provider`.
  *
- * @throws PinnaceError `invalid_argument` where a person must approve calls, and the provider asks nobody.
+ * @throws PinnaceError `invalid_argument` where a person must approve calls, and the provider does not ask.
  */
 export function createProviderTool(definition: ToolDefinition): Tool {
   const { id } = definition;
@@ -70,7 +70,7 @@ export function askingFirst(tool: Tool): Tool | undefined {
 const ofCalls = new WeakMap<Tool, Map<string, Tool>>();
 
 /**
- * The tool by which a call is judged that a provider asks about: with the id of the declared tool, and the name that the provider gives
+ * The tool by which a call is judged that a provider asks about: with the id of the declared tool, and the name that the provider uses
  * ("mcp.search" of "openai.mcp"). `undefined` where none is declared, and where several are: the provider does not say which it is of.
  */
 export function calledOfProvider(tools: readonly Tool[], name: string): Tool | undefined {

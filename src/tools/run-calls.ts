@@ -426,7 +426,7 @@ function tooManyCalls(limit: number): PinnaceError {
 interface ProviderCall {
   readonly span: Span;
   readonly tool: string;
-  /** Whether it may change something: of tools about which a provider asks nobody, no one knows. */
+  /** Whether it may change something; known only of tools about which the provider asks. */
   readonly mayHaveActed: boolean;
   readonly audited: Promise<((how: SpanEnd) => Promise<void>) | undefined>;
 }

@@ -102,7 +102,7 @@ export async function checkUndo(parts: RuntimeParts, record: Interruption): Prom
 
 async function openApproved(parts: RuntimeParts, record: Interruption): Promise<Undoing> {
   const { runId, undo, binding } = record;
-  if (!undo) throw refused('not_found', 'its question says not what', 'approval_not_found');
+  if (!undo) throw refused('not_found', 'its question does not say what', 'approval_not_found');
   const { owner, toStep } = undo;
   const opening = { runId, terms: { toStep }, principal: createPrincipal(owner), scope: 'run:create' } as const;
   const undoing = await Undoing.open(parts, { ...opening, approval: record });

@@ -15,7 +15,7 @@ const reasons: Readonly<Record<string, string>> = {
   only_in_plans: 'only in plans',
   not_for_programs: 'a guarded agent acts in programs, which cannot call it',
   not_permitted: 'a rule denies its calls',
-  approval_unsupported: 'a rule wants its calls approved, and its provider asks nobody',
+  approval_unsupported: 'a rule wants its calls approved, and its provider does not ask',
   name_taken: 'another tool has this name',
 };
 

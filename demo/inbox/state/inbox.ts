@@ -84,7 +84,7 @@ export class WaitingList {
   }
 }
 
-/** Whether the page may tell the person of what waits: it has asked the browser, can ask it, or cannot tell. */
+/** Whether the page may show notices of what waits: it may, it can ask the browser, or it cannot. */
 export function noticePermission(): 'granted' | 'default' | 'denied' {
   return 'Notification' in globalThis ? Notification.permission : 'denied';
 }

@@ -76,7 +76,7 @@ export function InboxScreen({ playground }: { playground: Playground }): JSX.Ele
         </p>
       )}
       {notices.value === 'granted' && (
-        <p class='field-help' data-testid='told'>You are told of new ones while you look at another page.</p>
+        <p class='field-help' data-testid='told'>The browser shows new ones while you look at another page.</p>
       )}
       {groupsOf(items).map((group) => (
         <Group key={keyOf(group[0])} items={group} opened={opened} playground={playground} onDecide={decide} />
