@@ -50,7 +50,7 @@ describe('modelSource', () => {
     const others = [{ model: 'n' }, { baseUrl: 'https://api.example.com/v2' }, { jsonSchema: true }, { id: 'other' }];
     for (const other of others) expect(source.model(provider({ ...acme, ...other }), first)).not.toBe(model);
     for (const secret of [first, second, undefined]) {
-      await expect(source.model(provider(acme), secret).doStream({ prompt })).rejects.toThrow('no network');
+      await expect(source.model(provider(acme), secret).doStream({ prompt })).rejects.toThrow('Cannot connect to API');
     }
     expect(scripted.sent.map(({ headers }) => headers['authorization'])).toEqual([
       'Bearer sk-first',
