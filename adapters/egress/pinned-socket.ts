@@ -55,6 +55,7 @@ export async function sendPinned(hop: Hop, terms: Terms): Promise<Response> {
     return await sendOnce(hop, terms);
   } catch (error) {
     if (!(error instanceof StaleSocket)) throw error;
+    terms.signal.throwIfAborted();
     return await sendOnce(hop, { ...terms, pool: undefined });
   }
 }
