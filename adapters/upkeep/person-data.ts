@@ -7,6 +7,7 @@ import type { Filter, GroundingSource } from '../../src/contracts/grounding-sour
 import type { CallerTrace } from '../../src/events/span.ts';
 import { type GroundingCallOptions, ownerOf } from '../../src/grounding/access.ts';
 import { type Grounding, isWritable } from '../../src/grounding/create-grounding.ts';
+import { guardEmitted } from '../../src/permission/guarded.ts';
 import type { HostedRuntime } from '../../src/runtime/runtime.ts';
 
 /** Where data of persons is. */
@@ -64,18 +65,13 @@ export async function erasePerson(
   if (!await isKnown({ runtime, grounding }, call)) {
     return { chats: 0, messages: 0, runs: 0, running: 0, memories: 0, schedules: 0 };
   }
-  const facts = { action: 'subject.erase', target: { type: 'subject', id: subject } };
-  return await runtime.guard(
-    { ...facts, subject, principal, trace, attempt: 'Cannot erase the person' },
-    async (at) => {
-      const schedules = await runtime.schedules.erase(subject, principal); // first: they start runs in chats
-      const chats = await eraseChats(runtime, subject, { principal, trace });
-      const memories = await eraseMemory(grounding, call);
-      const erased = { ...chats, memories, schedules };
-      at.emit({ ...facts, status: 'ok', payload: erased });
-      return erased;
-    },
-  );
+  const effect = { action: 'subject.erase', target: { type: 'subject', id: subject }, subject, principal, trace };
+  const done = (erased: ErasedPerson) => ({ ...erased });
+  return await guardEmitted(runtime.guard, { ...effect, done, attempt: 'Cannot erase the person' }, async () => {
+    const schedules = await runtime.schedules.erase(subject, principal); // first: they start runs in chats
+    const chats = await eraseChats(runtime, subject, { principal, trace });
+    return { ...chats, memories: await eraseMemory(grounding, call), schedules };
+  });
 }
 
 /** Whether anything is stored of the subject. No event repeats an unknown id. */

@@ -2,70 +2,11 @@
 
 import './platform/required-features.ts';
 
-/** Codes of outcomes and streams. Finer causes go into `details.reason`. */
-export type ErrorCode =
-  | 'invalid_argument'
-  | 'not_found'
-  | 'forbidden'
-  | 'conflict'
-  | 'rate_limited'
-  | 'internal'
-  | 'unauthenticated'
-  | 'deadline_exceeded'
-  | 'cancelled'
-  | 'unavailable'
-  | 'approval_required'
-  | 'outcome_unknown'
-  | 'budget_exceeded';
-
-/**
- * Every code of an HTTP problem and of an error of a client: an {@link ErrorCode}, or a finer one of the endpoint, which is also
- * `details.reason`. docs/errors.md lists each with its status and remedy.
- */
-export type ProblemCode =
-  | ErrorCode
-  | 'already_decided'
-  | 'approval_expired'
-  | 'authentication_required'
-  | 'body_not_allowed'
-  | 'body_timeout'
-  | 'body_too_large'
-  | 'certificate_expired'
-  | 'certificate_invalid'
-  | 'certificate_malformed'
-  | 'certificate_revoked'
-  | 'certificate_untrusted'
-  | 'component_missing'
-  | 'content_encoding_not_allowed'
-  | 'content_type_not_supported'
-  | 'digest_mismatch'
-  | 'digest_missing'
-  | 'idempotency_key_malformed'
-  | 'idempotency_key_missing'
-  | 'idempotency_key_reused'
-  | 'last_event_id_invalid'
-  | 'method_not_allowed'
-  | 'misdirected_request'
-  | 'origin_not_allowed'
-  | 'overloaded'
-  | 'precondition_required'
-  | 'replay_store_full'
-  | 'run_expired'
-  | 'run_in_progress'
-  | 'signature_expired'
-  | 'signature_from_future'
-  | 'signature_invalid'
-  | 'signature_malformed'
-  | 'signature_missing'
-  | 'signature_replayed'
-  | 'token_expired'
-  | 'token_invalid';
-
 /** What a code says of an error that says nothing else: the HTTP status of its problem, and whether the same request may succeed later. */
 type CodeRow = readonly [status: number, retry: 'retry' | 'final', title?: string];
 
 /** Each code once. docs/errors.md has a row for each, with what to do. */
-const runCodes: Readonly<Record<ErrorCode, CodeRow>> = {
+const runCodes = {
   invalid_argument: [400, 'final'],
   not_found: [404, 'final'],
   forbidden: [403, 'final'],
@@ -79,9 +20,9 @@ const runCodes: Readonly<Record<ErrorCode, CodeRow>> = {
   approval_required: [403, 'final'],
   outcome_unknown: [409, 'final'],
   budget_exceeded: [429, 'final'],
-};
+} as const satisfies Readonly<Record<string, CodeRow>>;
 
-const codes: Readonly<Record<ProblemCode, CodeRow>> = {
+const codes = {
   ...runCodes,
   already_decided: [409, 'final'],
   approval_expired: [410, 'final'],
@@ -119,7 +60,16 @@ const codes: Readonly<Record<ProblemCode, CodeRow>> = {
   signature_replayed: [401, 'retry'],
   token_expired: [401, 'final'],
   token_invalid: [401, 'final'],
-};
+} as const satisfies Readonly<Record<string, CodeRow>>;
+
+/** Codes of outcomes and streams. Finer causes go into `details.reason`. */
+export type ErrorCode = keyof typeof runCodes;
+
+/**
+ * Every code of an HTTP problem and of an error of a client: an {@link ErrorCode}, or a finer one of the endpoint, which is also
+ * `details.reason`. docs/errors.md lists each with its status and remedy.
+ */
+export type ProblemCode = keyof typeof codes;
 
 /** Every code of outcomes and streams. */
 export const errorCodes: readonly ErrorCode[] = Object.keys(runCodes) as ErrorCode[]; // safe: the keys are the union
@@ -251,7 +201,7 @@ export function toProblem(error: unknown, { traceId, now }: { traceId: string; n
 
 /** The title of the table, or `signature_expired` -> `Signature expired`. */
 function titleOf(code: string): string {
-  const title = Object.hasOwn(runCodes, code) ? runCodes[code as ErrorCode][2] : undefined; // safe: it is a key
+  const [, , title]: CodeRow = Object.hasOwn(runCodes, code) ? runCodes[code as ErrorCode] : [500, 'final']; // safe: it is a key
   if (title !== undefined) return title;
   const words = code.replaceAll('_', ' ');
   return words.charAt(0).toUpperCase() + words.slice(1);

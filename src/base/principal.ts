@@ -2,19 +2,7 @@
 
 import { PinnaceError } from './errors.ts';
 
-/** What a principal may do over HTTP. */
-export type Scope =
-  | 'run:create'
-  | 'run:read'
-  | 'run:cancel'
-  | 'tool:approve'
-  | 'registry:read'
-  | 'registry:write'
-  | 'grounding:read'
-  | 'admin';
-
-/** Every scope there is. */
-export const scopes: readonly Scope[] = [
+const allScopes = [
   'run:create',
   'run:read',
   'run:cancel',
@@ -23,7 +11,13 @@ export const scopes: readonly Scope[] = [
   'registry:write',
   'grounding:read',
   'admin',
-];
+] as const;
+
+/** What a principal may do over HTTP. */
+export type Scope = typeof allScopes[number];
+
+/** Every scope there is. */
+export const scopes: readonly Scope[] = allScopes;
 
 /** The certificate that a principal came with. Times are milliseconds since 1970. */
 export interface Session {

@@ -12,6 +12,7 @@
 import { createPrincipal } from '../base/principal.ts';
 import { dueKey } from '../log/due.ts';
 import { readJournal } from '../log/journal-record.ts';
+import { guardEmitted } from '../permission/guarded.ts';
 import { type Interruption, readQuestion } from '../permission/interruption.ts';
 import { asksPrefix } from '../permission/waiting.ts';
 import { approvalsRequestedIn } from '../runtime/decided-calls.ts';
@@ -94,12 +95,13 @@ async function goOn(
   const { traceId, agentId } = state;
   const facts = { action: 'run.continue', target: { type: 'run', id: runId } };
   const asked = { ...facts, subject: owner.subject, principal, trace: { traceId }, context: { agentId } };
-  return await guard({ ...asked, attempt: 'Cannot go on with the chat' }, async (at) => {
+  const attempt = 'Cannot go on with the chat';
+  const done = (next: { readonly runId: string }) => next;
+  return await guardEmitted(guard, { ...asked, attempt, done }, async () => {
     // The message is stored: its id says which one goes on.
     const messages = [{ id: last.id, role: 'assistant', parts: [{ type: 'text', text: '' }] }];
     const chat = { id: chatId, store: true, messages };
     const started = await start({ ...request, chat }, principal, { idempotency, trace: { traceId } });
-    at.emit({ ...facts, status: 'ok', payload: { runId: started.runId } });
     return { runId: started.runId };
   });
 }

@@ -21,6 +21,7 @@ import { readEdit } from '../tools/edited-calls.ts';
 import { type Principal, requireScope } from '../base/principal.ts';
 import type { Key } from '../base/key.ts';
 import { findQuestion, type Interruption, refusal } from '../permission/interruption.ts';
+import { guardRead } from '../permission/guarded.ts';
 import { requireDecider } from '../permission/ownership.ts';
 import { everyone, namesOf, seenOf, summaryOf, waitingPrefix, type WaitingSummary } from '../permission/waiting.ts';
 import {
@@ -46,11 +47,8 @@ export function openInbox(parts: RuntimeParts, services: InboxServices): Inbox {
     requireScope(principal, 'tool:approve');
     if (of !== 'tenant') return;
     requireScope(principal, 'admin');
-    const facts = { action: 'inbox.read', target: { type: 'inbox', id: principal.tenant } };
-    await services.guard(
-      { ...facts, principal, attempt: 'Cannot read the inbox' },
-      (at) => Promise.resolve(at.emit({ ...facts, status: 'ok' })),
-    );
+    const target = { type: 'inbox', id: principal.tenant };
+    await guardRead(services.guard, { action: 'inbox.read', target, principal, attempt: 'Cannot read the inbox' });
   };
   return {
     async list(principal, { limit, pageToken, ...query } = {}) {

@@ -1,9 +1,7 @@
 /** The MCP servers of a runtime: the tools of their pins, and what becomes of them when they drift. */
 
-import type { Emit } from '../events/events.ts';
 import type { Report } from '../events/report.ts';
 import type { McpValidating, McpValidation } from '../contracts/mcp/mcp-validation.ts';
-import type { Catalog } from '../contracts/catalog.ts';
 import type { McpConnector } from '../contracts/mcp/mcp-connector.ts';
 import type { McpContent } from '../contracts/mcp/content.ts';
 import { PinnaceError } from '../base/errors.ts';
@@ -11,9 +9,7 @@ import { loadOnce } from '../base/load-once.ts';
 import type { McpServer, SecretRef } from '../base/schema.ts';
 import type { McpSignIn, McpSignIns } from '../contracts/mcp/sign-in.ts';
 import type { AnsweredQuestions } from '../contracts/mcp/answers.ts';
-import type { SecretSource } from '../contracts/egress.ts';
-import type { Storage } from '../contracts/storage.ts';
-import type { McpPeople } from './people.ts';
+import type { McpPeople, McpPeopleOptions } from './people.ts';
 import { noSignIn } from './sign-in-failures.ts';
 import type { Tool } from '../tools/tool.ts';
 import { PinWatch, recordDrift } from './pin-watch.ts';
@@ -21,20 +17,13 @@ import { createMcpTool, type McpToolOptions } from './mcp-tool.ts';
 import { type PinnedDefinition, pinnedDefinitions } from './pinned-tools.ts';
 import { createServerLog, openSession } from './run-session.ts';
 
-export interface McpServersOptions {
-  /** Where the records come from, and where approvals go. */
-  readonly catalog: Catalog;
+export interface McpServersOptions extends Omit<McpPeopleOptions, 'signIn' | 'sealKey'> {
   /** Without one, the tools are known and cannot be called. */
   readonly connector: McpConnector | undefined;
-  readonly storage: Storage;
-  readonly secrets: SecretSource | undefined;
   /** Signs people in; without one, servers with `auth` cannot be used. */
   readonly signIn?: McpSignIn | undefined;
   /** The key that seals tokens and answers. Without it, questions of servers are not shown. */
   readonly sealKey?: SecretRef | undefined;
-  readonly emit: Emit;
-  readonly report?: Report;
-  readonly now: () => number;
   /** How long a comparison with a pin is good for. */
   readonly driftTtlMs?: number;
   readonly timeoutMs?: number;

@@ -31,7 +31,8 @@ import { authorizationFor, createSignIns, wantedSignIn } from './sign-in-flow.ts
 import { type LookAtAuth, lookAtAuth, type LookedAtAuth } from './sign-in-grants.ts';
 import { createSeals, readContinuation, type SignInContext, signInInteraction } from './sign-in-records.ts';
 
-interface McpPeopleOptions {
+export interface McpPeopleOptions {
+  /** Where the records come from, and where approvals go. */
   readonly catalog: Catalog;
   readonly storage: Storage;
   readonly secrets: SecretSource | undefined;

@@ -1,6 +1,6 @@
 /** Runs a side effect: calls the permission hook, and writes the audit before and after. */
 
-import { type CallerTrace, type SpanContext, type SpanEnd, statusOfError } from '../events/span.ts';
+import { type CallerTrace, type SpanContext, type SpanEnd, type SpanEvent, statusOfError } from '../events/span.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Recorder, SideEffect } from '../events/audit.ts';
 import { toData } from '../base/errors.ts';
@@ -88,3 +88,23 @@ export interface OutsideEffect
 
 /** Guards a side effect outside of runs, at the place of its principal. Rejects as {@link guarded} does. */
 export type Guard = <T>(effect: OutsideEffect, work: (spanContext: SpanContext) => Promise<T>) => Promise<T>;
+
+/** Guards a side effect and emits it when it is done: with what `done` says of the result, else with its own payload. */
+export async function guardEmitted<T = void>(
+  guard: Guard,
+  { done, ...effect }: OutsideEffect & { readonly done?: (result: T) => NonNullable<SpanEvent['payload']> },
+  work: () => Promise<T>,
+): Promise<T> {
+  const { action, target } = effect;
+  return await guard(effect, async (at) => {
+    const result = await work();
+    const payload = done ? done(result) : effect.payload;
+    at.emit({ action, target, status: 'ok', ...(payload && { payload }) });
+    return result;
+  });
+}
+
+/** Guards and emits that an administrator reads what belongs to another. */
+export async function guardRead(guard: Guard, effect: OutsideEffect): Promise<void> {
+  await guardEmitted(guard, effect, () => Promise.resolve());
+}

@@ -13,7 +13,7 @@ import type { Emit } from '../events/events.ts';
 import { createTraceId } from '../events/trace-ids.ts';
 
 /** What the caches are made of. */
-interface CatalogCachesOptions {
+export interface CatalogCachesOptions {
   readonly catalog: Catalog;
   readonly storage: Storage;
   readonly metrics: Metrics;

@@ -1,11 +1,11 @@
 /** The stored chats of a runtime. Their code is loaded on first use. */
 
-import type { Guard } from '../permission/guarded.ts';
+import { type Guard, guardEmitted, guardRead } from '../permission/guarded.ts';
 import { loadOnce } from '../base/load-once.ts';
 import { type Principal, requireScope } from '../base/principal.ts';
 import { owns } from '../permission/ownership.ts';
 import type { RuntimeParts } from './run-context.ts';
-import type { Chats, OpenedChat, Owner } from './chat-record.ts';
+import type { Chats, DeletedChat, ImportedChat, OpenedChat, Owner } from './chat-record.ts';
 import type { LiveRun } from './live-run.ts';
 import type { RunRequest } from './run-request.ts';
 
@@ -18,11 +18,15 @@ async function readAs(
   guard: Guard,
 ): Promise<void> {
   if (owns(principal, owner)) return;
-  const facts = { action: 'chat.read', target: { type: 'chat', id: chatId } };
-  await guard(
-    { ...facts, subject: owner.subject, principal, attempt: 'Cannot read the chat' },
-    (at) => Promise.resolve(at.emit({ ...facts, status: 'ok' })),
-  );
+  await guardRead(guard, { ...effectOn('read', { chatId, owner }), principal });
+}
+
+function effectOn(
+  what: 'read' | 'rename' | 'delete' | 'import',
+  { chatId, owner: { subject } }: { readonly chatId: string; readonly owner: Owner },
+) {
+  const target = { type: 'chat', id: chatId };
+  return { action: `chat.${what}`, target, subject, attempt: `Cannot ${what} the chat` };
 }
 
 /** Creates the stored chats of a runtime. */
@@ -47,28 +51,17 @@ export function createChats(parts: RuntimeParts, { guard }: { readonly guard: Gu
       const owner = ownerOf(principal, 'run:create', { subject });
       const change = parseRename(input);
       await requireChat(parts, owner, { chatId, principal }); // no event repeats an unknown id
-      const facts = { action: 'chat.rename', target: { type: 'chat', id: chatId } };
-      return await guard(
-        { ...facts, subject: owner.subject, principal, trace, attempt: 'Cannot rename the chat' },
-        async (at) => {
-          const renamed = await renameChat(parts, owner, { chatId, principal, change });
-          at.emit({ ...facts, status: 'ok' });
-          return renamed;
-        },
-      );
+      const effect = { ...effectOn('rename', { chatId, owner }), principal, trace };
+      return await guardEmitted(guard, effect, () => renameChat(parts, owner, { chatId, principal, change }));
     },
     async delete(chatId, principal, { subject, trace } = {}) {
       const { deleteStored, ownerOf, isThere } = await loadChats();
       const owner = ownerOf(principal, 'run:create', { subject });
       if (!await isThere(parts, owner, { chatId, principal })) return { messages: 0, runs: 0, running: 0 };
-      const facts = { action: 'chat.delete', target: { type: 'chat', id: chatId } };
-      return await guard(
-        { ...facts, subject: owner.subject, principal, trace, attempt: 'Cannot delete the chat' },
-        async (at) => {
-          const deleted = await deleteStored(parts, { owner, chatId, principal });
-          at.emit({ ...facts, status: 'ok', payload: { ...deleted } });
-          return deleted;
-        },
+      return await guardEmitted<DeletedChat>(
+        guard,
+        { ...effectOn('delete', { chatId, owner }), principal, trace, done: (deleted) => ({ ...deleted }) },
+        () => deleteStored(parts, { owner, chatId, principal }),
       );
     },
     ...movedChats(parts, guard),
@@ -87,16 +80,9 @@ function movedChats(parts: RuntimeParts, guard: Guard): Pick<Chats, 'import' | '
       const known = await findKnown(parts, { owner, principal, chat });
       const given = { owner, principal, chat, known };
       if (known.fresh.length === 0) return await importMessages(parts, given); // nothing is written
-      const facts = { action: 'chat.import', target: { type: 'chat', id: chat.id } };
-      return await guard(
-        { ...facts, subject: owner.subject, principal, trace, attempt: 'Cannot import the chat' },
-        async (at) => {
-          const done = await importMessages(parts, given);
-          const { imported, files } = done;
-          at.emit({ ...facts, status: 'ok', payload: { imported, known: done.known, files } });
-          return done;
-        },
-      );
+      const done = ({ imported, known: before, files }: ImportedChat) => ({ imported, known: before, files });
+      const effect = { ...effectOn('import', { chatId: chat.id, owner }), principal, trace, done };
+      return await guardEmitted(guard, effect, () => importMessages(parts, given));
     },
     async *export(principal, { subject, everyone = false, ...options } = {}) {
       const { exportChats, ownerOf, subjectsOf } = await loadChats();

@@ -59,12 +59,7 @@ export type Claim =
 
 /** What claims need. */
 export interface ClaimParts {
-  readonly options: {
-    readonly now: () => number;
-    readonly retentionMs: number;
-    readonly ttlMs: number;
-    readonly storageGraceMs: number;
-  };
+  readonly options: Pick<StoredRunOptions, 'now' | 'ttlMs' | 'storageGraceMs'> & { readonly retentionMs: number };
   /** Commits for runs of this instance. It does not retry. */
   readonly grouped: Storage;
   readonly stored: StoredRunOptions;

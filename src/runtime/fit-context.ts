@@ -2,14 +2,11 @@
 
 import type { LanguageModelV4Message, LanguageModelV4ToolResultPart } from '@ai-sdk/provider';
 import { PinnaceError, toData } from '../base/errors.ts';
-import type { Metrics } from '../base/metrics.ts';
-import type { Agent } from '../base/schema.ts';
 import { wellFormed } from '../base/text.ts';
 import { definitionMark } from '../discovery/discovery-tools.ts';
 import { raceAbort } from '../base/until-aborted.ts';
 import type { UIMessageChunk } from '../contracts/ai-types.ts';
 import type { ContextState, ContextStrategy } from '../contracts/context-strategy.ts';
-import type { Report } from '../events/report.ts';
 import { statusOfError } from '../events/span.ts';
 import {
   chatStart,
@@ -23,9 +20,8 @@ import {
   turnStarts,
   valueTokens,
 } from './estimate-prompt.ts';
-import type { Limits } from './limits.ts';
 import { type AppliedCompaction, type Compaction, originOf, summaryMessage, withOrigin } from './message-parts.ts';
-import type { ModelBudget, Usage } from './model-budget.ts';
+import type { Usage } from './model-budget.ts';
 import { toPrompt } from './model-prompt.ts';
 import { callModelOnce, type ModelTurnOptions } from './model-turn.ts';
 import type { RunSpans } from './run-clock.ts';
@@ -306,20 +302,13 @@ function withoutReasoning(message: Extract<Message, { role: 'assistant' }>): rea
 }
 
 /** What a summary is made with. */
-interface SummarizeOptions {
-  readonly agent: Agent;
-  /** The model that answers in the run, and the fallbacks that it has left. */
-  readonly models: ModelTurnOptions['models'];
-  readonly limits: Limits;
-  readonly metrics: Metrics;
-  readonly report: Report;
+interface SummarizeOptions
+  extends Pick<ModelTurnOptions, 'agent' | 'models' | 'limits' | 'metrics' | 'report' | 'signal' | 'budget'> {
   readonly spans: RunSpans;
-  readonly signal: AbortSignal;
   /** How many tokens of the messages fit into the call, as they are estimated. */
   readonly mostTokens: number;
   /** The summary is a step that counts. */
   readonly usage: Pick<Usage, 'steps'>;
-  readonly budget: ModelBudget;
   readonly onRetry: ModelTurnOptions['onRetry'];
   /** Takes the secrets of the run out. */
   readonly redact: (text: string) => string;

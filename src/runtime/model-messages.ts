@@ -114,8 +114,9 @@ function convertAnswer(parts: readonly HistoryPart[]): ModelMessage[] {
       }
       if (one.type === 'data-model') isForeign = true; // a fallback answers until the run ends
       if (one.type === 'data-run') isForeign = false;
-      if (one.stall) results = results.map((result) => withStall(result, one.stall));
-      if (one.edited) results = results.map((result) => withEdits(result, one.edited));
+      const { stall, edited } = one;
+      if (stall) results = withLine(results, stall, (output) => withStallLine(output, stall.times));
+      if (edited) results = withLine(results, edited, (output) => withEditLines(output, edited.edits));
     } else if (one.kind === 'call') {
       const part = isForeign ? { ...one.part, callProviderMetadata: foreignCall } : one.part;
       const answer = answerToProvider(part);
@@ -204,19 +205,20 @@ function toResult(
   return { type: 'tool-result', toolCallId, toolName, output: outputOf(part), ...optionsOf(metadata) };
 }
 
-/** Files become content later; there the line is missing. */
-function withStall(result: ToolContent[number], stall: HistoryStall): ToolContent[number] {
-  if (result.type !== 'tool-result' || result.toolCallId !== stall?.toolCallId) return result;
-  const { output } = result;
-  const hasFiles = output.type === 'json' && mediaOf(output.value).length > 0;
-  return hasFiles || output.type === 'content' ? result : { ...result, output: withStallLine(output, stall.times) };
-}
+type ToolResult = Extract<ToolContent[number], { type: 'tool-result' }>;
 
-function withEdits(result: ToolContent[number], edited: HistoryEdits): ToolContent[number] {
-  if (result.type !== 'tool-result' || result.toolCallId !== edited?.toolCallId) return result;
-  const { output } = result;
-  const hasFiles = output.type === 'json' && mediaOf(output.value).length > 0; // they become content later
-  return hasFiles || output.type === 'content' ? result : { ...result, output: withEditLines(output, edited.edits) };
+/** Adds a line to the result of a call. Files become content later; there the line is missing. */
+function withLine(
+  results: ToolContent,
+  { toolCallId }: { readonly toolCallId: string },
+  add: (output: Exclude<ToolResult['output'], { type: 'content' }>) => ToolResult['output'],
+): ToolContent {
+  return results.map((result) => {
+    if (result.type !== 'tool-result' || result.toolCallId !== toolCallId) return result;
+    const { output } = result;
+    const hasFiles = output.type === 'json' && mediaOf(output.value).length > 0;
+    return hasFiles || output.type === 'content' ? result : { ...result, output: add(output) };
+  });
 }
 
 type HistoryEdits = ReturnType<typeof readEdited>;

@@ -9,7 +9,7 @@
  */
 
 import { createRecentPrompts } from './prompt-chain.ts';
-import { type Guard, guarded } from '../permission/guarded.ts';
+import { type Guard, guarded, guardRead } from '../permission/guarded.ts';
 import { PinnaceError } from '../base/errors.ts';
 import { type Principal, requireScope } from '../base/principal.ts';
 import { waitAtMost } from '../base/until-aborted.ts';
@@ -346,10 +346,7 @@ function readRunAs(guard: Guard): RunsOptions['readAs'] {
     const { agentId, traceId } = state;
     const facts = { action: 'run.read', target: { type: 'run', id: runId } };
     const read = { ...facts, subject: ownerOfRun(state).subject, principal, trace: { traceId }, context: { agentId } };
-    await guard(
-      { ...read, attempt: 'Cannot read the run' },
-      (at) => Promise.resolve(at.emit({ ...facts, status: 'ok' })),
-    );
+    await guardRead(guard, { ...read, attempt: 'Cannot read the run' });
   };
 }
 

@@ -21,7 +21,7 @@ import type { Agent } from '../base/schema.ts';
 import type { UIMessageChunk } from '../contracts/ai-types.ts';
 import { type LeftInstance, ownedKey } from '../log/instances.ts';
 import { readJournal, type StoredJournal } from '../log/journal-record.ts';
-import type { Guard } from '../permission/guarded.ts';
+import { type Guard, guardEmitted } from '../permission/guarded.ts';
 import { codeRunId } from '../tools/run-scope.ts';
 import { approvalsRequestedIn } from './decided-calls.ts';
 import { defaultLimits, minLimits } from './limits.ts';
@@ -166,7 +166,7 @@ async function goOn(runtime: RuntimeParts, continuing: Continuing): Promise<void
   const { subject } = principal;
   const asked = { ...facts, payload, subject, principal, trace: { traceId: state.traceId } };
   const attempt = 'Cannot continue the run';
-  await guard({ ...asked, attempt, context: { agentId: state.agentId } }, async (at) => {
+  await guardEmitted(guard, { ...asked, attempt, context: { agentId: state.agentId } }, async () => {
     const origin = originOf(runtime, { ...continuing, items });
     const planned = state.planId === undefined ? request : { ...request, planner: { planId: state.planId } };
     const refused = new AbortController();
@@ -191,7 +191,6 @@ async function goOn(runtime: RuntimeParts, continuing: Continuing): Promise<void
       unwatch();
       throw error;
     });
-    at.emit({ ...facts, status: 'ok', payload });
   });
 }
 

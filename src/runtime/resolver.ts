@@ -4,34 +4,30 @@ import { adaptModel, type FallbackModel, type ResolvedModel, withProviderRules }
 import { createInvalidations, readCacheKey } from '../log/cache-key.ts';
 import { narrowEgress } from '../base/origins.ts';
 import { PinnaceError } from '../base/errors.ts';
-import type { Emit } from '../events/events.ts';
-import type { Metrics } from '../base/metrics.ts';
-import type { Catalog } from '../contracts/catalog.ts';
 import type { ModelSource } from '../contracts/model-source.ts';
-import type { SecretScope, SecretSource } from '../contracts/egress.ts';
-import type { Change, Storage } from '../contracts/storage.ts';
+import type { SecretScope } from '../contracts/egress.ts';
+import type { Change } from '../contracts/storage.ts';
 import type { Agent, Fallback, Provider, SecretRef, ToolDefinition } from '../base/schema.ts';
 import type { Secret } from '../base/secret.ts';
 import type { SpanContext } from '../events/span.ts';
 import { highestTrust, type Trust } from '../permission/label.ts';
 import type { AgentCode, CodeAgent } from './code-agent.ts';
-import { type CatalogCaches, createCatalogCaches, createInvalidationFeed } from './catalog-caches.ts';
+import {
+  type CatalogCaches,
+  type CatalogCachesOptions,
+  createCatalogCaches,
+  createInvalidationFeed,
+} from './catalog-caches.ts';
 import type { SelectedServer } from './tool-sets.ts';
 import type { Principal } from '../base/principal.ts';
-import { createSecretLookup, type SecretLookup } from './secret-lookup.ts';
+import { createSecretLookup, type SecretLookup, type SecretLookupOptions } from './secret-lookup.ts';
 import { defaultContextTokens } from './estimate-prompt.ts';
 
 /** Where things are looked up. */
-interface ResolverOptions {
-  readonly catalog: Catalog;
+interface ResolverOptions extends SecretLookupOptions, Omit<CatalogCachesOptions, 'position'> {
   /** Agents composed in code, by their ids; each replaces a shared record of its id. */
   readonly agents?: ReadonlyMap<string, CodeAgent>;
   readonly models: ModelSource;
-  readonly secrets: SecretSource | undefined;
-  readonly storage: Storage;
-  readonly metrics: Metrics;
-  readonly emit: Emit;
-  readonly now: () => number;
   /** Called when these agents may have changed, here or elsewhere; without ids, all may have. */
   readonly onAgentsChanged: (agentIds?: readonly string[]) => void;
   /** For agents whose records name none. */

@@ -1,6 +1,6 @@
 /** The runtime's methods about runs: start, read, cancel, send, decide and reply. */
 
-import type { Guard } from '../permission/guarded.ts';
+import { type Guard, guardEmitted } from '../permission/guarded.ts';
 import { PinnaceError, toData, toPinnaceError } from '../base/errors.ts';
 import { sha256 } from '../base/hash.ts';
 import { type Principal, requireScope } from '../base/principal.ts';
@@ -200,10 +200,7 @@ function cancelOf({ runs }: RuntimeParts, guard: Guard): RunMethods['cancel'] {
     if (state !== 'running') return;
     const facts = { action: 'run.cancel', target: { type: 'run', id: runId } };
     const request = { ...facts, subject, principal, trace: trace ?? { traceId }, context: { agentId } };
-    await guard({ ...request, attempt: 'Cannot cancel the run' }, async (at) => {
-      await runs.cancel(principal, runId);
-      at.emit({ ...facts, status: 'ok' });
-    });
+    await guardEmitted(guard, { ...request, attempt: 'Cannot cancel the run' }, () => runs.cancel(principal, runId));
   };
 }
 

@@ -1,12 +1,11 @@
 /** The runs of a storage, on this and other instances: access, status, reading and canceling. */
 
 import type { PinnaceError } from '../base/errors.ts';
-import type { Emit } from '../events/events.ts';
 import type { Metrics } from '../base/metrics.ts';
 import { type CommitTick, createCommitTick } from '../log/journal.ts';
 import { groupCommits } from '../log/group-commit.ts';
 import { steadyStorage } from '../log/commits.ts';
-import type { Change, Storage } from '../contracts/storage.ts';
+import type { Change } from '../contracts/storage.ts';
 import { createRunSignals, type RunSignals, type Sending, type SentMessage } from './steering.ts';
 import type { acceptRequested } from './send-message.ts';
 import { LiveRun, type LiveRunOptions } from './live-run.ts';
@@ -114,18 +113,10 @@ interface OpenTaken extends Pick<LiveRunOptions, 'runId' | 'messages' | 'ending'
 }
 
 /** The options of the runs. */
-export interface RunsOptions {
-  readonly storage: Storage;
-  readonly now: () => number;
+export interface RunsOptions extends Pick<StoredRunOptions, 'storage' | 'now' | 'ttlMs' | 'storageGraceMs' | 'emit'> {
   readonly retentionMs: number;
   /** Chunks of a run that come within this time are committed together. */
   readonly commitSpacingMs: number;
-  /** How long runs and their readers outlast a storage that is out of reach. */
-  readonly storageGraceMs: number;
-  /** How long records are stored. */
-  readonly ttlMs: number;
-  /** Receives the end of lost runs. */
-  readonly emit: Emit;
   readonly metrics: Metrics;
   /** Is called before an administrator reads the run of another; rejects where that is refused. */
   readonly readAs: (runId: string, principal: Principal, run: RunState) => Promise<void>;

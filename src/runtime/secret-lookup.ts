@@ -14,7 +14,7 @@ import { originOf, requireDestination } from '../base/origins.ts';
 import { type SpanContext, within } from '../events/span.ts';
 
 /** What secrets are looked up with. */
-interface SecretLookupOptions {
+export interface SecretLookupOptions {
   readonly secrets: SecretSource | undefined;
   readonly metrics: Metrics;
   readonly emit: Emit;

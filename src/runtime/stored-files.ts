@@ -2,6 +2,7 @@
 
 import { PinnaceError } from '../base/errors.ts';
 import { type Principal, requireScope } from '../base/principal.ts';
+import { guardEmitted, guardRead } from '../permission/guarded.ts';
 import { namedOwner, owns } from '../permission/ownership.ts';
 import { fileTypeOf } from '../base/file-types.ts';
 import type { RuntimeParts } from './run-context.ts';
@@ -42,7 +43,7 @@ export function createStoredFiles(
         const { subject } = scope;
         const facts = { action: 'blob.read', target: { type: 'attachment', id } };
         const request = { ...facts, subject, principal, trace: call.trace, attempt: 'Cannot read the file' };
-        await guard(request, (at) => Promise.resolve(at.emit({ ...facts, status: 'ok' })));
+        await guardRead(guard, request);
         return blob;
       }
       throw new PinnaceError('not_found', 'Cannot read the file: it is unknown or expired', {
@@ -58,10 +59,7 @@ export function createStoredFiles(
       const facts = { action: 'attachment.delete', target: { type: 'attachment', id }, payload };
       const { subject } = scope;
       const request = { ...facts, subject, principal, trace: call.trace, attempt: 'Cannot delete the file' };
-      await guard(request, async (at) => {
-        await blobs.delete(id, scope);
-        at.emit({ ...facts, status: 'ok' });
-      });
+      await guardEmitted(guard, request, () => blobs.delete(id, scope));
     },
   };
 }

@@ -32,6 +32,7 @@ import type { McpSignIns } from '../contracts/mcp/sign-in.ts';
 import { type AgentProblems, type AgentTerms, flowsOf, problemsOfAgent, trustAdvice } from './check-agents.ts';
 import type { Discovery } from '../discovery/discovery-tools.ts';
 import type { DataSources } from '../grounding/grounding-tools.ts';
+import type { PinnedDefinition } from '../mcp/pinned-tools.ts';
 
 /** Returns an agent's tool set, of the catalog's definitions and the MCP servers that the agent selects. */
 export type ToolSetOf = (
@@ -348,15 +349,7 @@ export function notesOf({ notes, tools }: ToolSet, messages: readonly UIMessage[
 }
 
 /** A tool of a pin. */
-interface PinnedMcpTool {
-  readonly definition: ToolDefinition;
-  readonly pinned: PinnedTool;
-  /** Whether the definition is the one that its fingerprint is of. */
-  readonly genuine: boolean;
-  /** Whether models may call it. */
-  readonly forModel: boolean;
-  /** Whether apps of its server may call it. */
-  readonly forApp: boolean;
+interface PinnedMcpTool extends PinnedDefinition {
   readonly tool?: Tool;
 }
 

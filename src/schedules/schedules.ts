@@ -22,6 +22,7 @@ import type { Page } from '../base/page.ts';
 import { parse } from '../base/parse.ts';
 import { type Owner, ownerAs, type Principal, requireScope } from '../base/principal.ts';
 import { readPages } from '../log/commits.ts';
+import { guardEmitted, guardRead } from '../permission/guarded.ts';
 import { namedOwner, owns, reach } from '../permission/ownership.ts';
 import type { RuntimeParts } from '../runtime/run-context.ts';
 import type {
@@ -290,10 +291,8 @@ export class RuntimeSchedules implements Schedules {
     { id, owner }: { readonly id: string; readonly owner: Pick<Owner, 'subject'> },
   ): Promise<void> {
     const facts = { action: 'schedule.read', target: { type: 'schedule', id } };
-    await this.#access.guard(
-      { ...facts, subject: owner.subject, principal, attempt: 'Cannot read the schedule' },
-      (at) => Promise.resolve(at.emit({ ...facts, status: 'ok' })),
-    );
+    const attempt = 'Cannot read the schedule';
+    await guardRead(this.#access.guard, { ...facts, subject: owner.subject, principal, attempt });
   }
 
   /** The rights of the run, checked as the run itself does. */
@@ -331,19 +330,17 @@ export class RuntimeSchedules implements Schedules {
     work: () => Promise<T>,
   ): Promise<T> {
     const { agentId, owner } = record;
-    const facts = { action: `schedule.${how}`, target: { type: 'schedule', id }, payload: { agentId } };
     const effect = {
-      ...facts,
+      action: `schedule.${how}`,
+      target: { type: 'schedule', id },
+      payload: { agentId },
       subject: owner.subject,
       principal,
       ...(call.trace && { trace: call.trace }),
       context: { agentId },
+      attempt: `Cannot ${how} the schedule`,
     };
-    return await this.#access.guard({ ...effect, attempt: `Cannot ${how} the schedule` }, async (at) => {
-      const done = await work();
-      at.emit({ ...facts, status: 'ok' });
-      return done;
-    });
+    return await guardEmitted(this.#access.guard, effect, work);
   }
 
   #view({ id, record }: Stored): Schedule {

@@ -9,6 +9,7 @@ import type { Cursor, Layout } from './sequence.ts';
 import { Reader } from './snapshots.ts';
 import { conflict, cursorOf, slotOf, versionOf } from './structure.ts';
 import { type CallContext, maxNestedDepth, type Output, type Shape, type TreeLimits } from './tool-spec.ts';
+import type { ViewRow } from './tree.ts';
 import type { View } from './view.ts';
 
 export interface Step {
@@ -164,15 +165,8 @@ function refusedToken(why: string): PinnaceError {
 }
 
 /** A row of a page, before it is shaped. */
-interface PageRow {
-  readonly nodeId: string;
-  readonly parentId: string | null;
-  readonly payloadType: string;
-  readonly depth: number;
-  readonly isExpanded: boolean;
-  readonly childrenCount: number;
+interface PageRow extends ViewRow {
   readonly label: string;
-  readonly payload: Payload;
 }
 
 export interface Page {
