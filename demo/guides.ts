@@ -16,6 +16,7 @@ export type GuideText = readonly [
 const titles: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Start: {
     tutorial: 'Tutorial',
+    'tutorial-page': 'Tutorial: the page',
     'getting-started': 'Getting started',
     migrate: 'Migrate from the AI SDK',
     'bring-chats': 'Bring your chats along',

@@ -18,7 +18,8 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
-import { checkDeclarations, checkServerBundles, checkTutorial } from './packed-builds.ts';
+import { checkDeclarations, checkServerBundles } from './packed-builds.ts';
+import { checkTutorial } from './packed-tutorial.ts';
 import { freePort } from './servers/http-server.ts';
 import { undocumentedFields, undocumentedNames, undocumentedOptions } from './docstrings.ts';
 import { snippetsIn } from './snippets.ts';
@@ -381,6 +382,7 @@ try {
   fail(String(error));
 }
 console.log('ok as an endpoint, and for TypeScript, declarations included');
+for (const name of ['react-dom', '@ai-sdk/react', 'vite']) link(name);
 try {
   await checkTutorial(folder, [await freePort(), await freePort()]);
 } catch (error) {
