@@ -8,7 +8,7 @@ import type { Principal } from '../base/principal.ts';
 import type { Agent, ToolDefinition } from '../base/schema.ts';
 import type { Authorize } from '../contracts/authenticator.ts';
 import { Filters } from '../contracts/grounding-source.ts';
-import { join, type Label, labelOf } from '../permission/label.ts';
+import { type Label, labelOf } from '../permission/label.ts';
 import { storedLabel } from '../permission/run-facts.ts';
 import { toolOver } from '../tools/define-tool.ts';
 import { defineValibotTool } from '../tools/make-tool.ts';
@@ -185,7 +185,7 @@ interface RetrieveToolOptions {
 /** Returns `retrieve`, over these sources and no others. */
 function retrieveTool(grounding: Grounding, options: RetrieveToolOptions): Tool {
   const { ids, requireKnown, callOf } = options;
-  return defineValibotTool({
+  const tool = defineValibotTool({
     ...aboutGrounding('retrieve', 'Retrieve'),
     description: describe(grounding, ids),
     annotations: { readOnlyHint: true },
@@ -196,7 +196,8 @@ function retrieveTool(grounding: Grounding, options: RetrieveToolOptions): Tool 
       // The schemas differ in what is optional only.
       const input = { ...question, dataSourceIds } as RetrieveInput;
       const answer = await grounding.retrieve(input, callOf(context));
-      for (const hit of answer.hits) context.label?.(labelOfHit(hit, grounding));
+      for (const { dataSourceId } of answer.sources) context.label?.(labelOfSource(dataSourceId, grounding));
+      for (const { metadata } of answer.hits) context.label?.(storedLabel.read(metadata));
       requireAny(answer.sources);
       // Redact before truncating, so partial secrets cannot leak.
       const hits = answer.hits.map((hit) => ({ ...hit, content: context.redact(hit.content) }));
@@ -206,13 +207,13 @@ function retrieveTool(grounding: Grounding, options: RetrieveToolOptions): Tool 
       return toOutput(await createContext(hits, { ...options.budget, answered, number: context.cite }), answer);
     },
   });
+  return { ...tool, saysWho: true };
 }
 
-/** A source is written by strangers, unless it says that it is not; what a run has stored has the label of that run. */
-function labelOfHit({ dataSourceId, metadata }: GroundingAnswer['hits'][number], { sources }: Grounding): Label {
-  const { trust, readers = 'tenant' } = sources.find(({ id }) => id === dataSourceId) ?? {};
-  const ofSource = labelOf(trust === 'trusted' ? [] : [`data-source:${dataSourceId}`], readers);
-  return join(ofSource, storedLabel.read(metadata));
+/** A source is written by strangers, also where it finds nothing or fails, unless it says that it is not. */
+function labelOfSource(id: string, { sources }: Grounding): Label {
+  const { trust, readers = 'tenant' } = sources.find((source) => source.id === id) ?? {};
+  return labelOf(trust === 'trusted' ? [] : [`data-source:${id}`], readers);
 }
 
 /** The tool lists the sources: a model knows no ids by itself. */
@@ -249,7 +250,6 @@ function aboutGrounding(id: string, title: string) {
 /** What the model needs; hashes and versions are for the record. */
 function toOutput({ text, citations, omitted }: GroundingContext, { sources, fused, answered }: GroundingAnswer) {
   return {
-    untrusted: true,
     answered: Math.round(answered * 100) / 100,
     text,
     citations: citations.map(({ n, dataSourceId, id, title, uri, lines, confidence }) => ({

@@ -42,6 +42,7 @@ export function createMcpTool(server: McpServer, pinned: PinnedDefinition, optio
   const { origin, pathname } = new URL(server.url);
   return {
     definition,
+    saysWho: true,
     secretOrigin: origin,
     heading: `Call ${pinned.pinned.definition.name} of ${server.alias}`,
     target: () => `MCP server ${server.alias} at ${origin}${pathname}`,
@@ -302,7 +303,6 @@ const refusedMessages: ReadonlySet<unknown> = new Set([-32_700, -32_600]);
 /** The output of an MCP tool. What the server said is facts to judge, never instructions. */
 interface McpToolOutput {
   readonly source: string;
-  readonly untrusted: true;
   /** The tool reports a failure; `content` has the reason. */
   readonly isError?: true;
   readonly data?: unknown;
@@ -340,7 +340,6 @@ export function shapeResult(result: McpCallResult, options: ResultOptions): McpT
   const { content, truncated } = cutContent(withoutCopy(result), options);
   return {
     source: options.source,
-    untrusted: true,
     ...(isError && { isError: true as const }),
     ...data,
     ...((content.length > 0 || structuredContent === undefined) && { content }),

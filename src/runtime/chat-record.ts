@@ -480,6 +480,8 @@ export async function settleAnswer(
 export interface OpenedChat {
   /** What the model is sent: the stored messages and the new ones. */
   readonly messages: UIMessage[];
+  /** Whether the answers among them were stored: a new chat takes those of its client. */
+  readonly isStored: boolean;
   /** The ids of the calls in the others. */
   readonly otherCallIds: readonly string[];
   /**

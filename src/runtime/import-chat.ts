@@ -41,6 +41,7 @@ import {
 import { finishDelete } from './delete-chat.ts';
 import { problemOfPart } from './model-messages.ts';
 import { lengthWithoutFiles, storeInlineFiles } from './run-files.ts';
+import { promptKey } from './prompt-chain.ts';
 import { mostAgents, recordChanges } from './start-in-chat.ts';
 
 /** The most messages that a chat may be imported with. */
@@ -280,7 +281,10 @@ async function commitBatch(
   };
   const prefix = messagesPrefix(owner, chat.id, record);
   const ttl = lifetime(parts, at);
+  // What the record knows are answers of runs: an imported one of the same id is none.
+  parts.recentPrompts.delete(JSON.stringify(promptKey(owner, chat.id)));
   const { ok } = await parts.storage.commit([
+    { key: promptKey(owner, chat.id) },
     ...recordChanges(parts, { owner, chatId: chat.id, found, record }),
     ...messages.map((message, i) => {
       const value: MessageEntry = { message, at };

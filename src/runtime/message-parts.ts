@@ -99,8 +99,8 @@ export type AppliedCompaction = Omit<Compaction, 'tokensBefore' | 'tokensAfter' 
 
 /** Returns the newest compaction of a chat. A part that is none, as of another client, is passed over. */
 export function newestCompaction(messages: readonly UIMessage[]): AppliedCompaction | undefined {
-  for (const { parts } of messages.toReversed()) {
-    for (const part of parts.toReversed()) {
+  for (const { role, parts } of messages.toReversed()) {
+    for (const part of role === 'assistant' ? parts.toReversed() : []) {
       const compaction = part.type === 'data-compaction' && 'data' in part ? readCompaction(part.data) : undefined;
       if (compaction) return compaction;
     }

@@ -103,6 +103,8 @@ export interface ChatFacts {
   readonly asked?: readonly (readonly [toolCallId: string, read: Label])[];
   /** The answers that it is about. */
   readonly messages: readonly string[];
+  /** What they say to a model, where the client keeps them. */
+  readonly digests?: readonly string[];
 }
 
 /** What is stored of the calls of a chat. */

@@ -30,7 +30,7 @@ import type { RunRedaction } from '../permission/redaction/run-redaction.ts';
 import { calledOfProvider } from '../tools/provider-tool.ts';
 import { RunCalls } from '../tools/run-calls.ts';
 import { quickHash } from '../base/hash.ts';
-import { chatFactsOf, openFacts } from './chat-facts.ts';
+import { chatFactsOf, openFacts, SaidDigests } from './chat-facts.ts';
 import { join, parseLabel, trusted, unlabelled } from '../permission/label.ts';
 import { RunFacts } from '../permission/run-facts.ts';
 import { composeLoop } from './compose-loop.ts';
@@ -84,6 +84,8 @@ interface ClaimedRun {
   readonly live: LiveRun;
   /** The ids of calls of its stored chat, in messages that the run is without. */
   readonly otherCallIds?: readonly string[] | undefined;
+  /** Whether the answers of its stored chat were stored before. */
+  readonly isStored?: boolean | undefined;
 }
 
 /** A run that this instance executes. */
@@ -130,6 +132,11 @@ export class Run implements RunContext {
   facts: RunFacts = new RunFacts({ read: unlabelled });
   readonly #live: LiveRun;
   readonly #otherCallIds: readonly string[];
+  /** Whether the answers of the chat come from the storage. */
+  readonly #isStored: boolean;
+  /** What a chat that its client keeps has in its answer. */
+  readonly #said: SaidDigests | undefined;
+  #knownFacts: ChatFacts | undefined;
   #loop: Loop | undefined;
   #chain: PromptChain | undefined;
   #prompts: PromptRecord | undefined;
@@ -138,7 +145,7 @@ export class Run implements RunContext {
   readonly #breaks: CacheUsage['breaks'][number][] = [];
   #ended = false;
 
-  constructor(identity: RunIdentity, { resolution, live, otherCallIds = [] }: ClaimedRun) {
+  constructor(identity: RunIdentity, { resolution, live, otherCallIds = [], isStored = true }: ClaimedRun) {
     const { runtime, runId, traceId, span, principal } = identity;
     const { agent, request } = resolution;
     this.runtime = runtime;
@@ -165,6 +172,10 @@ export class Run implements RunContext {
     this.now = runtime.now;
     this.#live = live;
     this.#otherCallIds = otherCallIds;
+    const { resumed } = resolution;
+    const isStoredChat = request.chat.store === true;
+    this.#isStored = (isStoredChat && isStored) || resumed?.claim !== undefined;
+    this.#said = isStoredChat ? undefined : new SaidDigests(resumed ? request.chat.messages : []);
     Object.assign(this.usage, resolution.resumed?.recovered?.usage);
     this.spans = new RunSpans(this);
     this.budget = this.#openBudget();
@@ -232,7 +243,7 @@ export class Run implements RunContext {
   /** A run that settles calls of the chat's last message goes on with that message. */
   #messageId(): string {
     const last = this.request.chat.messages.at(-1);
-    return last && approvalsRequestedIn(last).length > 0 ? last.id : `msg_${this.runId.slice(4)}`;
+    return last && approvalsRequestedIn(last).length > 0 ? last.id : answerIdOf(this.runId);
   }
 
   #record(chunk: UIMessageChunk): void {
@@ -240,7 +251,10 @@ export class Run implements RunContext {
       this.#live.note(usageNote(this.runId, this.usage, this.runtime.ttlMs));
     }
     this.calls.observe(chunk);
-    for (const safe of this.redaction.chunks(chunk)) this.#live.record(safe);
+    for (const safe of this.redaction.chunks(chunk)) {
+      this.#live.record(safe);
+      this.#said?.add(safe);
+    }
     this.calls.shown(chunk);
   }
 
@@ -252,7 +266,8 @@ export class Run implements RunContext {
     const record = await resolution.prompts.catch(() => undefined); // as if it had expired: the run can do without
     this.#prompts = record;
     const before = resumed && await this.#promptsBefore(resumed);
-    this.facts = openFacts(resolution, this.#knownFacts(record, before), this.#noteFacts);
+    const known = this.#knownFacts = this.#factsBefore(record, before);
+    this.facts = await openFacts(resolution, { known, isStored: this.#isStored, onGrown: this.#noteFacts });
     // Recorded also where it has read nothing, as a guarded one: an instance that goes on must know.
     if (this.agent.trust === 'guarded') this.facts.record();
     const { agent, output, isEnough } = await this.#compose(record);
@@ -346,11 +361,16 @@ export class Run implements RunContext {
   }
 
   /** What the record says; of a fork, that of the chat which it goes on from. */
-  #knownFacts(record: PromptRecord | undefined, before: PromptRecord | undefined): ChatFacts | undefined {
+  #factsBefore(record: PromptRecord | undefined, before: PromptRecord | undefined): ChatFacts | undefined {
     const { resolution: { resumed }, request: { chat } } = this;
-    if (!resumed?.claim?.state.parent) return resumed ? before?.facts : record?.facts;
-    const read = join(parseLabel(before?.facts?.read), resumed.isEdited ? unlabelled : trusted);
-    return { read, calls: [], messages: chat.messages.map(({ id }) => id) };
+    const facts = resumed ? before?.facts : record?.facts;
+    const parent = resumed?.claim?.state.parent;
+    if (!facts || !parent) return facts;
+    const last = chat.messages.filter(({ id }) => id !== resumed.answerId).at(-1);
+    const answerId = last?.role === 'assistant' ? last.id : answerIdOf(parent.runId);
+    // A later run of that chat may have been sent less.
+    const messages = facts.messages.includes(answerId) ? [...facts.messages, resumed.answerId] : facts.messages;
+    return { read: join(parseLabel(facts.read), resumed.isEdited ? unlabelled : trusted), calls: [], messages };
   }
 
   /** Commits what the run has read with the next chunk, which nobody receives before that. */
@@ -362,7 +382,8 @@ export class Run implements RunContext {
 
   #notePromptRecord(record: PromptRecord): void {
     const { runtime: { recentPrompts: recent, ttlMs, limits }, principal, request: { chat } } = this;
-    const facts = chatFactsOf(this.facts, chat.messages, this.#messageId());
+    const digests = this.#said?.after(this.#knownFacts) ?? [];
+    const facts = chatFactsOf(this.facts, { messages: chat.messages, digests }, this.#messageId());
     const { key, value } = rememberPrompt({ recent, principal, chatId: chat.id }, { ...record, facts });
     // Without it a stored chat would be anybody's.
     const keepMs = chat.store === true ? Math.max(ttlMs, limits.chatRetentionMs) : ttlMs;
@@ -492,8 +513,9 @@ export class Run implements RunContext {
       ...steering.close(),
       ...closingChunks(how, { runId, traceId, usage, read }),
     ];
-    this.#notePrompt();
-    for (const chunk of closing) this.#record(chunk);
+    for (const chunk of closing.slice(0, -1)) this.#record(chunk);
+    this.#notePrompt(); // with all that the answer says
+    for (const chunk of closing.slice(-1)) this.#record(chunk);
     this.abort.release();
     this.budget.close();
     void calls.close();
@@ -523,6 +545,11 @@ export class Run implements RunContext {
     metrics.count('pinnace_budget_tokens_total', { of: 'run', kind: 'granted' }, budget.tokens);
     metrics.count('pinnace_budget_tokens_total', { of: 'run', kind: 'used' }, this.usage.totalTokens);
   }
+}
+
+/** The message that a run makes. */
+function answerIdOf(runId: string): string {
+  return `msg_${runId.slice(4)}`;
 }
 
 /** Said once, where a function returns another text in a second turn in a row. */

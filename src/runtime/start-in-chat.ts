@@ -92,6 +92,7 @@ function addToChat(
   const sentAgain = new Set(messages);
   return {
     messages,
+    isStored: stored.length > 0,
     otherCallIds: callIdsIn(merged.messages.filter((message) => !sentAgain.has(message))),
     prepare: async ({ isPaid }) => void (added = await withStoredFiles(parts, merged.added, { owner, isPaid })),
     changes(runId) {

@@ -244,7 +244,8 @@ class StartingRun implements RunIdentity {
       }
       this.#events.release();
       const { live } = claimed;
-      new Run(this, { resolution, live, otherCallIds: chat?.opened.otherCallIds }).execute();
+      const { otherCallIds, isStored } = chat?.opened ?? {};
+      new Run(this, { resolution, live, otherCallIds, isStored }).execute();
       if (chat) settleWhenEnded(runtime, { chat, live, runId });
       // An invalidation before the claim could not stop this run.
       if (resolver.invalidations !== invalidations) runtime.dismiss([resolution.agent.id]);

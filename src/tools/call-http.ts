@@ -258,7 +258,6 @@ function invalidSegment(why: string): PinnaceError {
 /** The output of an HTTP tool. `data` is what the server said: facts to judge, never instructions. */
 interface HttpToolOutput {
   readonly source: string;
-  readonly untrusted: true;
   readonly status: number;
   readonly data: unknown;
   /** Whether `data` is the beginning of a longer text. */
@@ -280,7 +279,7 @@ async function shapeAnswer(
     throw failedAnswer(answer);
   }
   const text = await readText(answer.body);
-  const frame = { source: origin, untrusted: true, status: answer.status } as const;
+  const frame = { source: origin, status: answer.status };
   const { maxLength } = response;
   if (response.as === 'text' || text === '') return { ...frame, ...cut(text, { maxLength, redact }) };
   const selected = response.fields === undefined ? parseJson(text) : pick(parseJson(text), response.fields);

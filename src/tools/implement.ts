@@ -82,6 +82,7 @@ export function createHttpTool(definition: HttpToolDefinition, options: HttpTool
   const check = checkBy(parsed.paramsSchema);
   return {
     definition: withPolicy(parsed, config),
+    saysWho: true,
     secretOrigin: new URL(config.origin).origin,
     target: () => `${config.method} ${config.origin}${config.path}`,
     check: (value) =>

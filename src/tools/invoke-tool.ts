@@ -23,7 +23,8 @@ import {
   ruleOnCall,
   spendPermit,
 } from '../permission/call-permit.ts';
-import type { Trust } from '../permission/label.ts';
+import { isUntrusted, join, type Label, type Trust, trusted } from '../permission/label.ts';
+import { outputLabel } from '../permission/run-facts.ts';
 import { needsApproval } from './availability.ts';
 import { leavesDoubt, lossOfError, lossOfSignal, mayAct, outcomeUnknown, safeError, stoppedCall } from './call-ends.ts';
 import { hasReservedKey, sendable } from '../base/json.ts';
@@ -176,12 +177,27 @@ export interface InvokeOptions extends CallBounds, Omit<LentContext, 'redact' | 
  * returned. A started call that may act and has no result is `outcome_unknown`; any other that was stopped is `deadline_exceeded`
  * or `cancelled`. An error that is not a `PinnaceError` is reported as `internal` without its text, which may hold a secret.
  */
-export function invokeTool(tool: Tool, input: unknown, options: InvokeOptions): Promise<ToolOutcome> {
+export async function invokeTool(tool: Tool, input: unknown, options: InvokeOptions): Promise<ToolOutcome> {
   const { agentId, prepared, start, onStart, report, signal, timeoutMs, maxOutputLength, maxFileBytes, ...lent } =
     options;
   const bounds = { prepared, start, onStart, report, signal, timeoutMs, maxOutputLength, maxFileBytes };
   const { toolCallId, principal, redact = unchanged } = lent;
-  return executeCall({ tool, input, toolCallId, agentId, principal }, { bounds, context: { ...lent, redact } });
+  const call = { tool, input, toolCallId, agentId, principal };
+  let said = trusted;
+  const label = (more: Label): void => {
+    said = join(said, more);
+    lent.label?.(more);
+  };
+  return withOrigin(tool, await executeCall(call, { bounds, context: { ...lent, redact, label } }), said);
+}
+
+/** Marks an output that strangers have written, behind its source, for models that read it. `said`: what the tool says of it. */
+export function withOrigin(tool: Tool, outcome: ToolOutcome, said: Label): ToolOutcome {
+  if (!tool.saysWho || !outcome.ok || !isUntrusted(join(outputLabel(tool.definition, trusted, 'open'), said))) {
+    return outcome;
+  }
+  const { source, ...rest } = outcome.output as Readonly<Record<string, unknown>>; // as `saysWho` says
+  return { ok: true, output: { ...(source !== undefined && { source }), untrusted: true, ...rest } };
 }
 
 function unchanged(text: string): string {

@@ -50,7 +50,7 @@ import { type CallDescription, describeCall, sourcesOf } from './call-approval.t
 import { previewCall, type TakenPreview } from './call-preview.ts';
 import { failureOf, leavesDoubt, mayAct, toolError } from './call-ends.ts';
 import { declaredPlaces, type InputSummary, inputSummary } from './input-fields.ts';
-import { executeCall, type LentContext, prepareCall, type PreparedCall } from './invoke-tool.ts';
+import { executeCall, type LentContext, prepareCall, type PreparedCall, withOrigin } from './invoke-tool.ts';
 import { codeRunId, type Slots } from './run-scope.ts';
 import type { Tool, ToolOutcome } from './tool.ts';
 
@@ -356,8 +356,9 @@ export class ToolCall {
     };
     const call = { tool, input, toolCallId, agentId: agent.id, principal, labels: this.facts };
     const outcome = await executeCall(call, { bounds, context });
-    if (outcome.ok) return { ok: true, output: redaction.data(outcome.output) }; // a tool may return a secret
-    return { ok: false, error: redaction.data(outcome.error) };
+    const shown = withOrigin(tool, outcome, this.label);
+    if (shown.ok) return { ok: true, output: redaction.data(shown.output) }; // a tool may return a secret
+    return { ok: false, error: redaction.data(shown.error) };
   }
 
   /** The secrets that the definition lists and the agent allows, each for the one origin that the tool sends it to. */

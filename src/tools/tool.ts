@@ -176,6 +176,8 @@ export interface Tool {
    * it, secrets are handed to `execute`, and so must be bound to `code`.
    */
   readonly secretOrigin?: string;
+  /** Its output is an object that says to models whether strangers have written it, which is made of its label. */
+  readonly saysWho?: boolean;
   /** Whether the tool can be used now: a step does not offer one that cannot. Absent: always. */
   readonly isAvailable?: () => boolean;
   /** The approved app of an MCP server that shows the results, for the stream of the run. */

@@ -54,7 +54,7 @@ export function fetchUrlTool(options: FetchUrlOptions): Tool {
   if (any !== true && origins === undefined || any && origins) throw noOrigins();
   if (origins) checkEgressList(origins, 'the "origins" of fetch_url');
   const own = origins && Object.freeze([...origins]);
-  return defineValibotTool({
+  const tool = defineValibotTool({
     id: 'fetch_url',
     name: 'fetch_url',
     title: 'Fetch a page',
@@ -79,13 +79,13 @@ export function fetchUrlTool(options: FetchUrlOptions): Tool {
       const cut = text.length > maxLength && { truncated: true };
       return {
         source: url,
-        untrusted: true,
         status: answer.status,
         text: (cut ? redact(text) : text).slice(0, maxLength).toWellFormed(),
         ...cut,
       };
     },
   });
+  return { ...tool, saysWho: true };
 }
 
 /** A list of the agent makes no private host public: `any` means public hosts at the port of https. */

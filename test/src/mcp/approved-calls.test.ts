@@ -127,7 +127,7 @@ describe('runs of two tenants', () => {
   });
 });
 
-const frame = { source: 'docs', untrusted: true };
+const frame = { source: 'docs' };
 const shape = (result: Partial<McpCallResult>, options: Partial<Parameters<typeof shapeResult>[1]> = {}) =>
   shapeResult({ content: [], isError: false, ...result }, {
     source: 'docs',
@@ -143,13 +143,6 @@ describe('shapeResult', () => {
     const deep = `${'['.repeat(60)}${']'.repeat(60)}`;
     const { data } = shape({ structuredContent: JSON.parse(deep) as unknown }, { maxLength: 1000 });
     expect(JSON.stringify(data)).toBe(`${'['.repeat(40)}"${'['.repeat(20)}${']'.repeat(20)}"${']'.repeat(40)}`);
-  });
-
-  it('marks everything as the words of a stranger', () => {
-    expect(shape({ content: [{ type: 'text', text: 'found' }] })).toEqual({
-      ...frame,
-      content: [{ type: 'text', text: 'found' }],
-    });
   });
 
   it('cuts text after so many characters of all blocks, and says so', () => {
