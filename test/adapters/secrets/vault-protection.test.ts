@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { vaultSecrets } from '../../../adapters/secrets/vault.ts';
-import { freshName, openVault, passphrase, rawVault, resolve, value } from './vault-fixture.ts';
+import { freshName, openVault, passphrase, quickPassphrases, rawVault, resolve, value } from './vault-fixture.ts';
 
+quickPassphrases();
 const lost = { code: 'unavailable', retryable: false, details: { reason: 'vault_key_lost' } };
 const tampered = { code: 'unavailable', retryable: false, details: { reason: 'vault_tampered' } };
 

@@ -6,6 +6,7 @@ import {
   freshName,
   openVault,
   passphrase,
+  quickPassphrases,
   rawVault,
   resolve,
   stallingFactory,
@@ -13,6 +14,7 @@ import {
   value,
 } from './vault-fixture.ts';
 
+const rounds = quickPassphrases();
 const other = 'zebra crossing at noon';
 const locked = { code: 'unavailable', retryable: false, details: { reason: 'vault_locked' } };
 const wrong = { code: 'forbidden', retryable: false, details: { reason: 'wrong_passphrase' } };
@@ -55,6 +57,14 @@ describe.skipIf(!hasIndexedDb)('the lock of vaultSecrets', () => {
     expect(await errorOf(vault.set('api-key', value))).toMatchObject(locked);
     expect(await errorOf(vault.rotate('api-key', value))).toMatchObject(locked);
     expect(await vault.list()).toEqual([]);
+  });
+
+  it('takes 600,000 rounds of PBKDF2 to make, and as many to open', async () => {
+    const before = rounds.length;
+    const name = freshName();
+    await openVault(name);
+    await openVault(name);
+    expect(rounds.slice(before)).toEqual([600_000, 600_000]);
   });
 
   it('closes again, and opens with the passphrase alone', async () => {

@@ -172,8 +172,9 @@ describe('every route of an endpoint', () => {
 
   it.each(names)('answers %s as the table says, and shows and changes nothing else', async (name) => {
     let filled = await endpoint();
-    let before = await stateOf(filled);
+    let before: string | undefined;
     for (const route of Object.keys(matrix)) {
+      if (!mayChange(route, name)) before ??= await stateOf(filled);
       const { status, text } = await callAs(filled, name, route);
       expect(status, `${route}: ${text}`).toBe(matrix[route]?.[names.indexOf(name)]);
       const isForeign = ['other', 'approver', 'stranger'].includes(name);
@@ -184,7 +185,7 @@ describe('every route of an endpoint', () => {
       if (!mayChange(route, name)) expect(await stateOf(filled), route).toBe(before);
       else if (!route.startsWith('GET') && ![401, 403, 404].includes(status)) {
         filled = await endpoint();
-        before = await stateOf(filled);
+        before = undefined;
       }
     }
   });

@@ -5,6 +5,7 @@ import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { localPrincipal, type Storage } from '../../../src/index.ts';
 import type { ScheduleFire } from '../../../src/runtime/index.ts';
 import { nextTimes } from '../../../src/schedules/when.ts';
+import { share } from '../../fixtures/budget.ts';
 import { says, scriptedModel } from '../../fixtures/model.ts';
 import { testRuntime } from '../../fixtures/runtime.ts';
 
@@ -110,7 +111,7 @@ async function simulated(seed: number, { days, schedules }: { days: number; sche
 }
 
 describe('schedules over instances that die', () => {
-  it.each([1, 2, 3])('start each occurrence once, or have it on record, seed %i', async (seed) => {
+  it.each(share([1, 2, 3], 3))('start each occurrence once, or have it on record, seed %i', async (seed) => {
     const { made, storage, starts, kills, from, end } = await simulated(seed, { days: 25, schedules: 16 });
     const seen = new Map<string, number>();
     for (const key of starts) seen.set(key, (seen.get(key) ?? 0) + 1);

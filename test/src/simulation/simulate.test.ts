@@ -188,10 +188,10 @@ describe('a simulation', () => {
     await expect(simulate(broken)).rejects.toThrow('No config');
     let calls = 0;
     const drive: App['drive'] = async ({ send }) => {
-      for (let i = 0; i <= calls; i++) await send(runRequest());
+      for (let i = 0; i <= calls % 2; i++) await send(runRequest());
       calls += 1;
     };
-    await expect(simulate({ ...app, drive, seeds: 5 })).rejects.toThrow('the app does something else each time');
+    await expect(simulate({ ...app, drive })).rejects.toThrow('the app does something else each time');
   });
 });
 

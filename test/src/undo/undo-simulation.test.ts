@@ -143,7 +143,7 @@ function isSorted(ids: readonly string[]): boolean {
   return ids.every((id, at) => at === 0 || id <= (ids[at - 1] ?? ''));
 }
 
-const seeds = process.env['PINNACE_TEST'] === 'long' ? 1_000 : 60;
+const seeds = process.env['PINNACE_TEST'] === 'long' ? 1_000 : 30;
 
 describe('an undo under faults', () => {
   it.each([['by its owner', false], ['by a person who must approve it', true]])(

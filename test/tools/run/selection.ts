@@ -22,10 +22,9 @@ export const platformTests: string[] = [
   'test/src/events/*.test.ts',
   'test/src/grounding/ingest/*.test.ts',
   'test/src/log/*.test.ts',
-  'test/src/permission/{label,rules}.test.ts',
-  'test/src/runtime/{attacks,runtime,trust,trust-survives,program/guarded*}.test.ts',
+  'test/src/runtime/runtime.test.ts',
   'test/src/simulation/{same-report,virtual-time}.test.ts',
-  'test/src/runtime/faults/*.test.ts',
+  'test/src/runtime/faults/{faults,canary}.test.ts',
   'test/src/tools/builtin/current-time.test.ts',
   'test/src/tools/http/*.test.ts',
   'test/src/tools/invoke-tool.test.ts',
@@ -40,7 +39,7 @@ export const measuringPlatformTests: string[] = [
   'test/src/simulation/{same-report,virtual-time}.test.ts',
   'test/adapters/transport/{endpoint,http/body-intake}.test.ts',
   'test/src/log/{answering-storage,cache,journal,outage}.test.ts',
-  'test/src/runtime/faults/{faults,scenario-faults}.test.ts',
+  'test/src/runtime/faults/faults.test.ts',
 ];
 
 /** The same of those that run in Deno alone. */
@@ -54,5 +53,5 @@ export const measuringTests: string[] = [
   'test/src/simulation/{planted-bugs,simulate}.test.ts',
   'test/src/{undo/undo,webhooks/notices}-simulation.test.ts',
   'test/src/runtime/{audit,readiness,start-gate,model/retry-chunks}.test.ts',
-  'test/src/runtime/resolve/slow-catalog.test.ts',
+  'test/src/runtime/{resolve/slow-catalog,faults/scenario-faults}.test.ts',
 ];

@@ -48,8 +48,8 @@ export default async function setup({ provide, name }: TestProject): Promise<() 
   provide('faultSeed', Number(process.env['FAULT_SEED'] ?? 1));
   const isLong = process.env['PINNACE_TEST'] === 'long';
   const all = 1000;
-  provide('faultSteps', !name.startsWith('node') ? 2 : isLong ? all : 4);
-  provide('faultsPerFixture', !name.startsWith('node') ? 12 : isLong ? all : 30);
+  provide('faultSteps', !name.startsWith('node') ? 1 : isLong ? all : 3);
+  provide('faultsPerFixture', !name.startsWith('node') ? 6 : isLong ? all : 20);
   provide('peers', {
     faults: faults.url,
     aimock: `${proxy.url}/v1`,

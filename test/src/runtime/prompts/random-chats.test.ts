@@ -422,7 +422,7 @@ async function playAndCheck({ actions: named, ...terms }: ChatTerms & { readonly
 describe('the prompts of a chat, whatever happens in it', () => {
   it('extend each other, or the change is announced with its place and a reason', { timeout: 3_600_000 }, async () => {
     await fc.assert(fc.asyncProperty(chats, playAndCheck), {
-      numRuns: budget({ short: 100, long: 10_000 }),
+      numRuns: budget({ short: 60, long: 10_000 }),
     });
   });
 });
