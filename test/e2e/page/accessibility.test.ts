@@ -35,7 +35,7 @@ const named = walks().map((walk): readonly [names: string, walk: Walk] => [
 ]);
 
 describe('every screen of the playground', () => {
-  it.each(share(named, 2))(
+  it.each(share(named, 3))(
     'has nothing wrong to axe in light and in dark, and fits 320 to 1920 px: %s',
     async (_, walk) => {
       const { page, problems, strangers } = await open({ url: served.playground });

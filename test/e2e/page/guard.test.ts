@@ -14,14 +14,10 @@ const expected: Readonly<Record<string, readonly string[]>> = {
 };
 
 describe('the page "Try to trick an agent"', () => {
-  it.each([
-    ['light', { width: 1280, height: 900 }],
-    ['dark', { width: 1280, height: 900, dark: true }],
-    ['phone', { width: 360, height: 740 }],
-  ])('runs five attacks at three levels in the page, without a request (%s)', async (name, size) => {
-    const { page, problems } = await open(size);
+  it('runs five attacks at three levels in the page, without a request', async () => {
+    const { page, problems, strangers } = await open({ width: 360, height: 740 });
     await page.evaluate(() => (location.hash = '#/guard'));
-    for (const { id, order } of name === 'light' ? attacks : attacks.slice(0, 2)) {
+    for (const { id, order } of attacks) {
       await page.getByTestId(`attack-${id}`).click();
       const verdicts = page.getByTestId('verdict');
       await expect.poll(() => verdicts.count(), { timeout: 15_000 }).toBe(3);
@@ -32,9 +28,8 @@ describe('the page "Try to trick an agent"', () => {
       expect(await guarded.textContent()).toContain('The model has never seen the order');
       expect(await page.getByTestId('level-open').textContent()).toContain('The model has read the order');
       expect(await page.locator('.guard-order').textContent()).toBe(order);
-      await shoot(page, `guard-${id}-${name}`);
+      await shoot(page, `guard-${id}`);
     }
-    expect(problems).toEqual([]);
-    await page.context().close();
+    expect([problems, strangers]).toEqual([[], []]);
   });
 });

@@ -219,26 +219,6 @@ describe('the knowledge beside the chat', () => {
     expect(problems).toEqual([]);
   });
 
-  it('covers the chat on a phone, in the dark, without a sideways scroll', async () => {
-    const { page, problems } = await open({ width: 360, height: 740, dark: true });
-    await page.getByTestId('knowledge-guide').click();
-    await ready(page, 'Pinnace guide/Secrets.md');
-    await shoot(page, 'knowledge-phone-files');
-    await page.getByTestId('knowledge-search').fill('secret value');
-    await page.getByTestId('knowledge-why').first().locator('summary').click();
-    await shoot(page, 'knowledge-phone-found');
-    await page.getByTestId('knowledge-open').first().click();
-    await page.locator('[data-place=true]').waitFor();
-    await shoot(page, 'knowledge-phone-reader');
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
-    expect(await page.locator('main').getAttribute('inert')).not.toBeNull();
-    await page.keyboard.press('Escape');
-    await page.keyboard.press('Escape');
-    await page.getByTestId('knowledge-panel').waitFor({ state: 'detached' });
-    await page.locator('[data-testid=chat-menu]:focus').waitFor();
-    expect(problems).toEqual([]);
-  });
-
   it('opens what an answer cites at the place, also after a reload, and starts at 1 in each answer', async () => {
     const { page, problems } = await openPage({});
     await page.locator('[data-testid=agent-card][data-agent=almanac]').click();
@@ -273,18 +253,5 @@ describe('the knowledge beside the chat', () => {
     await page.getByTestId('citation').first().click();
     await page.getByText('Cannot open "Pinnace guide/Approvals.md": it was removed').waitFor();
     expect(problems).toEqual([]);
-  });
-
-  it('shows answers with citations on a phone, in the dark', async () => {
-    const { page } = await openPage({ width: 360, height: 740, dark: true });
-    await page.locator('[data-testid=agent-card][data-agent=almanac]').click();
-    await send(page, 'What does the confidence of a hit mean?');
-    await page.getByTestId('answer-footer').waitFor();
-    await page.getByTestId('cited-source').first().scrollIntoViewIfNeeded();
-    await shoot(page, 'knowledge-phone-answer');
-    await page.getByTestId('citation').first().click();
-    await page.locator('[data-testid=knowledge-part][data-place=true]').waitFor();
-    await shoot(page, 'knowledge-phone-cited');
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
   });
 });

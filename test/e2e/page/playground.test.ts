@@ -93,15 +93,6 @@ describe('the built playground', () => {
     await shoot(page, 'failing-tool');
   });
 
-  it('fits a phone, in the dark, without a sideways scroll', async () => {
-    const { page, problems } = await open({ width: 360, height: 740, dark: true });
-    await send(page, 'Convert 26.2 miles to kilometers');
-    await page.getByTestId('answer-footer').waitFor();
-    await shoot(page, 'phone-dark');
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
-    expect(problems).toEqual([]);
-  });
-
   it('asks before a note is deleted, still asks after a reload, and goes on in the same answer', async () => {
     const { page, problems } = await open();
     await page.locator('[data-testid=agent-card][data-agent=logbook]').click();

@@ -30,27 +30,4 @@ describe('the registry in the built playground', () => {
     await shoot(page, 'registry-history');
     expect(problems).toEqual([]);
   });
-
-  it('fits a narrow screen in the dark', async () => {
-    const { page } = await open({ width: 360, dark: true });
-    await page.keyboard.press('Control+k');
-    await page.getByTestId('switcher-query').fill('agents, tools');
-    await page.keyboard.press('Enter');
-    await page.getByTestId('registry-row').first().waitFor();
-    await shoot(page, 'registry-narrow-list');
-    await page.getByTestId('registry-tab-tool').click();
-    await page.getByTestId('registry-text').fill('convert_units');
-    await page.getByTestId('registry-count').getByText('1 tool').waitFor();
-    await page.getByTestId('registry-row').click();
-    await page.getByTestId('tool-params').waitFor();
-    await shoot(page, 'registry-narrow-tool');
-    await page.keyboard.press('Escape');
-    await page.getByTestId('registry-tab-agent').click();
-    await page.locator('[data-testid=registry-row][data-id=purser]').click();
-    await page.getByTestId('record-edit').click();
-    await page.getByTestId('record-form').waitFor();
-    await shoot(page, 'registry-narrow-edit');
-    const widths = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
-    expect(widths[0]).toBeLessThanOrEqual(widths[1] ?? 0);
-  });
 });

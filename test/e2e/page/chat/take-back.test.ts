@@ -1,7 +1,7 @@
 import type { Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
-import { violations } from '../../../tools/browsers/axe.ts';
 import { send, usePlayground } from '../../../tools/browsers/playground.ts';
+import { tooWide, violationsInBoth } from '../../../tools/screens/look.ts';
 
 const { open, shoot } = usePlayground();
 
@@ -12,32 +12,29 @@ async function note(page: Page, text: string): Promise<void> {
 }
 
 describe('an answer that has acted', () => {
-  it.each([['a desk', 1280, 'light'], ['a desk at night', 1280, 'dark'], ['a phone', 390, 'light']] as const)(
-    'is taken back after a look at what it did, and the chat says so, with %s',
-    async (name, width, colorScheme) => {
-      const { page, problems, strangers } = await open({ width, height: 844, dark: colorScheme === 'dark' });
-      await page.locator('[data-testid=agent-card][data-agent=logbook]').click();
-      await note(page, 'buy rope');
-      await note(page, 'buy paint');
-      for (const text of ['buy paint', 'buy rope']) {
-        const answer = page.locator('[data-testid=message][data-role=assistant]').filter({ hasText: text }).first();
-        await answer.getByTestId('take-back-open').click();
-        await page.getByTestId('take-back-calls').getByText(text).waitFor();
-        expect(await violations(page)).toEqual([]);
-        await shoot(page, `take-back-${name.replaceAll(' ', '-')}`);
-        await page.getByTestId('take-back-confirm').click();
-        await page.getByTestId('take-back-report').getByText('1 call taken back.').waitFor();
-        await page.getByTestId('take-back-close').click();
-        await page.getByText(`Taken back: Add a note: “${text}”.`).waitFor();
-      }
-      await page.reload();
-      await page.getByText('Taken back: Add a note: “buy rope”.').waitFor();
-      await send(page, 'List my notes');
-      await page.locator('[data-testid=tool-card][data-tool=notes_list][data-state=result]').waitFor();
-      expect(await page.getByTestId('message').last().innerText()).not.toMatch(/buy (?:rope|paint)/);
-      expect([problems, strangers]).toEqual([[], []]);
-    },
-  );
+  it('is taken back after a look at what it did, and the chat says so', async () => {
+    const { page, problems, strangers } = await open();
+    await page.locator('[data-testid=agent-card][data-agent=logbook]').click();
+    await note(page, 'buy rope');
+    await note(page, 'buy paint');
+    for (const text of ['buy paint', 'buy rope']) {
+      const answer = page.locator('[data-testid=message][data-role=assistant]').filter({ hasText: text }).first();
+      await answer.getByTestId('take-back-open').click();
+      await page.getByTestId('take-back-calls').getByText(text).waitFor();
+      expect([...await violationsInBoth(page), ...await tooWide(page)]).toEqual([]);
+      await shoot(page, 'take-back');
+      await page.getByTestId('take-back-confirm').click();
+      await page.getByTestId('take-back-report').getByText('1 call taken back.').waitFor();
+      await page.getByTestId('take-back-close').click();
+      await page.getByText(`Taken back: Add a note: “${text}”.`).waitFor();
+    }
+    await page.reload();
+    await page.getByText('Taken back: Add a note: “buy rope”.').waitFor();
+    await send(page, 'List my notes');
+    await page.locator('[data-testid=tool-card][data-tool=notes_list][data-state=result]').waitFor();
+    expect(await page.getByTestId('message').last().innerText()).not.toMatch(/buy (?:rope|paint)/);
+    expect([problems, strangers]).toEqual([[], []]);
+  });
 
   it('is taken back by two of its steps, and the first stays', async () => {
     const { page, problems } = await open();

@@ -60,25 +60,22 @@ describe('models on this computer', () => {
     expect(server.requests).toContain('POST /v1/chat/completions');
   });
 
-  it.each([['wide', 1280, 800], ['phone', 390, 844]])(
-    'that refuse the page come with the line that allows it: %s',
-    async (name, width, height) => {
-      const context = await newContext({ width, height });
-      await silence(context);
-      await serveAt(context, 'http://127.0.0.1:11434', { allowsPages: false });
-      const { page } = await open({ context });
-      await choose(page, 'local');
-      await page.getByTestId('local-look').click();
-      await page.locator('[data-testid=local-refused][data-server=ollama]').waitFor();
-      const { origin } = new URL(page.url());
-      const lines = await page.getByTestId('local-line').allTextContents();
-      expect(lines).toContain(`launchctl setenv OLLAMA_ORIGINS "${origin}"`);
-      expect(lines).toContain(`setx OLLAMA_ORIGINS "${origin}"`);
-      await shoot(page, `model-local-${name}`);
-      expect(await violationsInBoth(page)).toEqual([]);
-      expect(await tooWide(page)).toEqual([]);
-    },
-  );
+  it('that refuse the page come with the line that allows it', async () => {
+    const context = await newContext();
+    await silence(context);
+    await serveAt(context, 'http://127.0.0.1:11434', { allowsPages: false });
+    const { page } = await open({ context });
+    await choose(page, 'local');
+    await page.getByTestId('local-look').click();
+    await page.locator('[data-testid=local-refused][data-server=ollama]').waitFor();
+    const { origin } = new URL(page.url());
+    const lines = await page.getByTestId('local-line').allTextContents();
+    expect(lines).toContain(`launchctl setenv OLLAMA_ORIGINS "${origin}"`);
+    expect(lines).toContain(`setx OLLAMA_ORIGINS "${origin}"`);
+    await shoot(page, 'model-local');
+    expect(await violationsInBoth(page)).toEqual([]);
+    expect(await tooWide(page)).toEqual([]);
+  });
 
   it('that are not there are named', async () => {
     const context = await newContext();
@@ -201,35 +198,32 @@ describe('a hosted provider', () => {
 });
 
 describe('the sign-in with OpenRouter', () => {
-  it.each([['wide', 1280, 800], ['phone', 390, 844]])(
-    'gets a key without copying one, and a model answers: %s',
-    async (name, width, height) => {
-      const context = await newContext({ width, height });
-      const server = await startOpenRouter();
-      servers.push(server);
-      await context.route('https://openrouter.ai/**', async (route) => {
-        const url = route.request().url().replace('https://openrouter.ai', server.origin);
-        await route.fulfill({ response: await route.fetch({ url, maxRedirects: 0 }) });
-      });
-      const { page, problems } = await open({ context });
-      await choose(page, 'endpoint');
-      const [popup] = await Promise.all([
-        context.waitForEvent('page'),
-        page.getByTestId('openrouter-sign-in').click(),
-      ]);
-      await shoot(page, `model-openrouter-${name}`);
-      await Promise.all([popup.waitForEvent('close'), popup.getByText('Authorize').click()]);
-      await page.locator('[data-testid=openrouter-state][data-state=done]').waitFor();
-      expect(await page.getByTestId('settings-key').inputValue()).toBe([...server.keys][0]);
-      expect(await page.getByTestId('settings-model').inputValue()).toBe('openrouter/auto');
-      expect(await violationsInBoth(page)).toEqual([]);
-      expect(await tooWide(page)).toEqual([]);
-      await page.getByTestId('settings-save').click();
-      await page.getByTestId('settings-dialog').waitFor({ state: 'hidden' });
-      expect(await ask(page, 'Good morning')).toContain('openrouter/auto read');
-      expect(problems).toEqual([]);
-    },
-  );
+  it('gets a key without copying one, and a model answers', async () => {
+    const context = await newContext();
+    const server = await startOpenRouter();
+    servers.push(server);
+    await context.route('https://openrouter.ai/**', async (route) => {
+      const url = route.request().url().replace('https://openrouter.ai', server.origin);
+      await route.fulfill({ response: await route.fetch({ url, maxRedirects: 0 }) });
+    });
+    const { page, problems } = await open({ context });
+    await choose(page, 'endpoint');
+    const [popup] = await Promise.all([
+      context.waitForEvent('page'),
+      page.getByTestId('openrouter-sign-in').click(),
+    ]);
+    await shoot(page, 'model-openrouter');
+    await Promise.all([popup.waitForEvent('close'), popup.getByText('Authorize').click()]);
+    await page.locator('[data-testid=openrouter-state][data-state=done]').waitFor();
+    expect(await page.getByTestId('settings-key').inputValue()).toBe([...server.keys][0]);
+    expect(await page.getByTestId('settings-model').inputValue()).toBe('openrouter/auto');
+    expect(await violationsInBoth(page)).toEqual([]);
+    expect(await tooWide(page)).toEqual([]);
+    await page.getByTestId('settings-save').click();
+    await page.getByTestId('settings-dialog').waitFor({ state: 'hidden' });
+    expect(await ask(page, 'Good morning')).toContain('openrouter/auto read');
+    expect(problems).toEqual([]);
+  });
 
   it('says when the person declines', async () => {
     const context = await newContext();

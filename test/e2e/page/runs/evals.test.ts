@@ -91,15 +91,4 @@ describe('test cases in the playground', () => {
     await page.getByTestId('evals-empty').waitFor();
     expect(problems).toEqual([]);
   });
-
-  it('fit a phone', async () => {
-    const { page } = await open({ width: 390, height: 800, dark: true });
-    await record(page, 'What is 6 * 7?');
-    await page.getByTestId('open-evals').click();
-    await run(page);
-    await totals(page).getByText('1 passed').waitFor();
-    await cases(page).locator('summary').first().click();
-    await shoot(page, 'evals-phone');
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
-  });
 });

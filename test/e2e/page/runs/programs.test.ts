@@ -83,16 +83,4 @@ describe('programs in the playground', () => {
     await expect.poll(() => calls(page).count()).toBe(4);
     expect(problems).toEqual([]);
   });
-
-  it('fit a phone', async () => {
-    const { page } = await open({ width: 390, height: 800, dark: true });
-    await choose(page, 'quartermaster');
-    await page.getByTestId('suggestion').getByText('What time is it in Tokyo').click();
-    await program(page, 'completed').waitFor();
-    await ended(page);
-    await page.getByTestId('program-code').click();
-    await page.locator('.code-block .token-kwd').first().waitFor();
-    await shoot(page, 'program-phone');
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
-  });
 });
