@@ -42,7 +42,7 @@ describe('workerSandbox in a page', () => {
 
 describe('programs of workerSandbox in a page', () => {
   describeProgramSandbox(workerSandbox(), url);
-  describeHandles(workerSandbox(), budget({ short: 250, long: 1_000 }));
+  describeHandles(workerSandbox(), budget({ short: 100, long: 1_000 }));
 });
 
 describe('workerSandbox in a worker', () => {

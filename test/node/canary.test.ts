@@ -12,7 +12,7 @@ describe('runs with twenty planted secrets each', () => {
   });
 
   it('leak none of the secrets', { timeout: 900_000 }, async () => {
-    const runs = budget({ short: 60, long: 1000 });
+    const runs = budget({ short: 30, long: 1000 });
     expect(await faultOfRuns({ seed, runs, placements: 20 })).toBeUndefined();
   });
 });

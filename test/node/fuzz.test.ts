@@ -15,11 +15,11 @@ import { slowness, threadMs } from '../tools/thread-time.ts';
 import { budget, runs } from '../fixtures/budget.ts';
 import { failedSeeds } from '../fixtures/failed-seeds.ts';
 
-const total = budget({ short: 5_000, long: 100_000 });
+const total = budget({ short: 3_000, long: 100_000 });
 /** So many at a time meet in the handler. */
 const atOnce = 20;
 /** Then a fresh endpoint takes over, so that the runs on record do not fill the memory. */
-const perEndpoint = 5_000;
+const perEndpoint = Math.min(total, 5_000);
 const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 2 ** 31);
 const token = 'a-token-for-tests-only';
 

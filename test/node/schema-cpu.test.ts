@@ -2,7 +2,7 @@ import { stepsOf } from '../tools/steps.ts'; // before the code that it counts
 import { describe, expect, it, vi } from 'vitest';
 import type { JsonSchema } from '../../src/base/schema.ts';
 import { compileJsonSchema } from '../../src/tools/json-schema/json-schema.ts';
-import { budget } from '../fixtures/budget.ts';
+import { budget, share } from '../fixtures/budget.ts';
 import { randomNumbers } from '../fixtures/chance/random.ts';
 
 const list = <T>(length: number, of: (at: number) => T): T[] => Array.from({ length }, (_, at) => of(at));
@@ -56,7 +56,7 @@ const mostSteps = 80_000_000;
 const mostStepsOfTurn = 200_000;
 
 describe('compileJsonSchema', () => {
-  it.each(hostile)('lets others have their turn while it checks %s, and ends', async (_, schema, value) => {
+  it.each(share(hostile, 2))('lets others have their turn while it checks %s, and ends', async (_, schema, value) => {
     const { inTurns } = compileJsonSchema(schema);
     const { steps, stepsOfTurn } = await observed(() => inTurns(value));
     expect(steps).toBeLessThan(mostSteps);
@@ -83,7 +83,7 @@ describe('compileJsonSchema', () => {
 
   it('bounds the work of generated schemas for large values', async () => {
     const random = randomNumbers(11);
-    for (let round = 0; round < budget({ short: 20, long: 60 }); round++) {
+    for (let round = 0; round < budget({ short: 10, long: 60 }); round++) {
       const check = compileJsonSchema({ items: schemaOf(random, 3), patternProperties: { a: schemaOf(random, 3) } });
       const part = valueOf(random, 3);
       const value = random() < 0.5 ? list(4_000, () => part) : record(4_000, 'a', () => part);

@@ -69,7 +69,8 @@ export function usePlayground(
   afterAll(() => Promise.all(contexts.splice(0).map((context) => context.close())));
   const newContext: Playground['newContext'] = async (look = {}) => {
     const lasting = process.env['E2E_WORKER'] === 'shared';
-    const context = await newPlaygroundContext(browser, { lasting, ...look });
+    // What moves is drawn by the processor here: a third of the browser's work.
+    const context = await newPlaygroundContext(browser, { lasting, reducedMotion: 'reduce', ...look });
     contexts.push(context);
     if (name === 'firefox') {
       context.setDefaultTimeout(60_000);

@@ -2,7 +2,8 @@
 
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-const long = /[/](?:accessibility|mcp-client-conformance|schedules|tour|planted-bugs|program-kill)[.]test[.]ts$/;
+const long =
+  /[/](?:accessibility|mcp-client-conformance|schedules|tour|node[/]sandbox|untrusted-certificates|program-kill)[.]test[.]ts$/;
 
 export class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

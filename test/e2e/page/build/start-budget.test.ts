@@ -49,7 +49,7 @@ function kbOf(kind: Fetched['kind']): number {
 }
 
 beforeAll(async () => {
-  const context = await newContext();
+  const context = await newContext({ reducedMotion: 'no-preference' });
   await watchVitals(context);
   page = await context.newPage();
   page.on('request', (request) => request.url().startsWith('data:') || requests.push(request));
