@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { share } from '../../fixtures/budget.ts';
 import { clientScenarios, requiredOfClients, runClientScenario } from '../../tools/conformance.ts';
 
 const sizes = { '2025-11-25': 18, '2026-07-28': 32 } as const;
@@ -15,7 +16,7 @@ describe.each(['2025-11-25', '2026-07-28'] as const)(
       expect(required.filter((scenario) => !covered.includes(scenario))).toEqual([]);
     });
 
-    it.each(people)('passes the scenario %s, without a warning', async (scenario) => {
+    it.each(share(people, 3))('passes the scenario %s, without a warning', async (scenario) => {
       const { passed, report } = await runClientScenario({ driver: 'runtime', scenario, revision });
       expect(passed, report).toBe(true);
       const [, done = '0', all = ''] = /Passed: (\d+)\/(\d+), 0 failed, 0 warnings/.exec(report) ?? [];
