@@ -8,4 +8,4 @@ export { guardRules } from './guard-rules.ts';
 export type { Label, Trust } from './label.ts';
 export type { ArgumentFacts } from '../base/principal.ts';
 export type { Authorize, CallContextFacts } from '../contracts/authenticator.ts';
-export { type TriedCall, type TriedEvent, tryRules } from './try-rules.ts';
+export { type TriedCall, type TriedEvent, tryRules, type TryRulesOptions } from './try-rules.ts';

@@ -1,9 +1,10 @@
 /** Rules on the past: what they would have said of the calls in recorded events. Nothing is called, and nothing asks. */
 
-import { checkNames, optional } from '../base/check-options.ts';
+import { checkNames, optional, wrongArgument } from '../base/check-options.ts';
+import { createTurns } from '../base/turns.ts';
 import { isRecord } from '../base/is-record.ts';
 import { type ArgumentFacts, createPrincipal } from '../base/principal.ts';
-import type { CallContextFacts } from '../contracts/authenticator.ts';
+import type { Authorize, CallContextFacts } from '../contracts/authenticator.ts';
 import type { ObservedEvent } from '../contracts/event-sink.ts';
 import { readSummary } from '../events/payload-summary.ts';
 import { join, type Label, labelOf, parseLabel } from './label.ts';
@@ -11,7 +12,7 @@ import { createRules, type RuleInput, type RuleOptions } from './rules.ts';
 
 /** The parts of an event that a rule is tried on; audit records have them as well. */
 export type TriedEvent =
-  & Pick<ObservedEvent, 'action' | 'actor' | 'target' | 'payloadSummary' | 'status' | 'traceId'>
+  & Pick<ObservedEvent, 'action' | 'actor' | 'target' | 'payloadSummary' | 'status' | 'traceId' | 'timestamp'>
   & {
     readonly tenant?: string | undefined;
   };
@@ -22,7 +23,10 @@ export interface TriedCall {
   readonly at: number;
   readonly tool: string;
   readonly agentId: string | undefined;
+  /** Of its run. */
   readonly traceId: string;
+  /** When the call ended, as its event says. */
+  readonly timestamp: string;
   /** How the call ended. */
   readonly status: ObservedEvent['status'];
   /** `unknown`: a rule depends on what events do not have, such as values of the input, scopes and roles. */
@@ -31,64 +35,107 @@ export interface TriedCall {
   readonly reason?: string;
 }
 
+export interface TryRulesOptions extends Pick<RuleOptions, 'otherwise'> {
+  /** Calls that ended at this time or later, and before that one. Times as ISO 8601 or `Date`. */
+  readonly since?: string | Date | undefined;
+  readonly until?: string | Date | undefined;
+  /** The calls of these agents alone. */
+  readonly agents?: readonly string[] | undefined;
+  /** Stops the work. */
+  readonly signal?: AbortSignal | undefined;
+  /** Is called at most every few milliseconds, with how many events were read and how many calls were tried. */
+  readonly onProgress?: ((progress: { readonly events: number; readonly calls: number }) => void) | undefined;
+}
+
 /**
- * Says of each call in these events what the rules would have answered, the calls in their order. Events have facts of a call and never
- * its input: a rule that depends on a value may be `unknown`.
+ * Says of each call in these events what the rules would have answered, the calls in their order. Events are those of one run or of
+ * many, each of them from its start. They have facts of a call and never its input: a rule that depends on a value may be `unknown`.
  *
- * @throws PinnaceError `invalid_argument` as `createRules` does.
+ * @throws PinnaceError `invalid_argument` as `createRules` does, and for a time that is none; `cancelled` by the signal.
  * @example
- * const tried = await tryRules([...guardRules('watched'), { effect: 'allow', actions: ['*'] }], runtime.events.recent());
+ * const rules = [...guardRules('watched'), { effect: 'allow', actions: ['*'] }];
+ * const tried = await tryRules(rules, runtime.events.recent(), { since: '2026-01-01', agents: ['clerk'] });
  * const stopped = tried.filter(({ decision }) => decision === 'ask' || decision === 'deny');
  */
 export async function tryRules(
   rules: readonly RuleInput[],
-  events: Iterable<TriedEvent>,
-  options: Pick<RuleOptions, 'otherwise'> = {},
+  events: Iterable<TriedEvent> | AsyncIterable<TriedEvent>,
+  options: TryRulesOptions = {},
 ): Promise<readonly TriedCall[]> {
-  checkNames('try the rules', options, optional('otherwise'));
-  createRules(rules, options); // all of them must be rules
+  const names = ['otherwise', 'since', 'until', 'agents', 'signal', 'onProgress'] as const;
+  checkNames('try the rules', options, optional(...names));
+  const { agents, signal, onProgress, otherwise = 'deny' } = options;
+  const [since, until] = [timeOf('since', options.since) ?? -Infinity, timeOf('until', options.until) ?? Infinity];
+  const ruleOn = trial(rules, { otherwise });
   const tried: TriedCall[] = [];
   const called = new Map<string, Record<string, number>>();
-  for (const [at, event] of [...events].entries()) {
+  const turns = createTurns(signal);
+  let at = -1;
+  for await (const event of events) {
+    at += 1;
+    const turn = turns.next();
+    if (turn) {
+      onProgress?.({ events: at, calls: tried.length });
+      await turn;
+    }
     if (event.action !== 'tool.call' || event.status === 'pending' || event.target.type !== 'tool') continue;
-    const before = called.get(event.traceId) ?? {};
-    const ruling = await ruleOn(event, { rules, options, calls: { ...before } });
-    const { traceId, status, target: { id: tool } } = event;
-    tried.push({ at, tool, agentId: agentOf(event), traceId, status, ...ruling });
-    called.set(traceId, { ...before, [tool]: (before[tool] ?? 0) + 1 });
+    const { traceId, status, timestamp, target: { id: tool } } = event;
+    let calls = called.get(traceId);
+    if (!calls) called.set(traceId, calls = {});
+    const agentId = agentOf(event);
+    const time = Date.parse(timestamp);
+    const isMeant = !agents || (agentId !== undefined && agents.includes(agentId));
+    if (isMeant && !(time < since) && !(time >= until)) {
+      tried.push({ at, tool, agentId, traceId, timestamp, status, ...await ruleOn(event, { ...calls }) });
+    }
+    calls[tool] = (calls[tool] ?? 0) + 1;
   }
+  onProgress?.({ events: at + 1, calls: tried.length });
   return tried;
 }
 
-interface Trial {
-  readonly rules: readonly RuleInput[];
-  readonly options: Pick<RuleOptions, 'otherwise'>;
-  readonly calls: Readonly<Record<string, number>>;
+function timeOf(name: string, time: string | Date | undefined): number | undefined {
+  const ms = time === undefined ? undefined : time instanceof Date ? time.getTime() : Date.parse(time);
+  if (Number.isNaN(ms)) {
+    throw wrongArgument('try the rules', name, `"${name}" must be a time, such as 2026-01-31T12:00Z`);
+  }
+  return ms;
 }
 
 /** The rules that can be judged decide, unless one that cannot would decide otherwise if all that is unknown held. */
-async function ruleOn(
-  event: TriedEvent,
-  { rules, options, calls }: Trial,
-): Promise<Pick<TriedCall, 'decision' | 'reason'>> {
-  const payload = readSummary(event.payloadSummary);
-  const facts = factsOf(payload, calls);
+function trial(rules: readonly RuleInput[], options: Pick<RuleOptions, 'otherwise'>) {
+  createRules(rules, options); // all of them must be rules
   const named = rules.map((rule, index): RuleInput => ({ id: String(index), ...rule }));
-  const missing = (rule: RuleInput): boolean =>
-    (rule.when?.length ?? 0) > 0 || rule.scopes !== undefined || rule.roles !== undefined ||
-    rule.resourceTenants !== undefined || rule.resourceSubjects !== undefined ||
-    (rule.subjects !== undefined && payload['subject'] === undefined) || (rule.acts !== undefined && !facts.isKnown) ||
-    (rule.from?.some(({ at }) => at !== '*' && at !== 'destinations') === true);
-  const agentId = agentOf(event);
-  const context = { facts: facts.facts, ...(agentId !== undefined && { agentId }) };
-  const resource = { type: 'tool', id: event.target.id };
-  const ask = async (list: readonly RuleInput[]) =>
-    await createRules(list, options)('tool.call', callerOf(event, payload), resource, context);
-  const sure = await ask(named.filter((rule) => !missing(rule)));
-  const most = await ask(named.map((rule) => missing(rule) ? withoutUnknown(rule, facts.isKnown) : rule));
-  const { decision, reason } = most;
-  if (decision === sure.decision) return { decision, ...(reason !== undefined && { reason }) };
-  return { decision: 'unknown', ...(reason !== undefined && { reason }) };
+  const hooks = new Map<string, readonly [sure: Authorize, most: Authorize]>();
+  const hooksFor = (hasSubject: boolean, hasFacts: boolean): readonly [Authorize, Authorize] => {
+    const key = `${hasSubject} ${hasFacts}`;
+    const known = hooks.get(key);
+    if (known) return known;
+    const missing = (rule: RuleInput): boolean =>
+      (rule.when?.length ?? 0) > 0 || rule.scopes !== undefined || rule.roles !== undefined ||
+      rule.resourceTenants !== undefined || rule.resourceSubjects !== undefined ||
+      (rule.subjects !== undefined && !hasSubject) || (rule.acts !== undefined && !hasFacts) ||
+      (rule.from?.some(({ at }) => at !== '*' && at !== 'destinations') === true);
+    const made = [
+      createRules(named.filter((rule) => !missing(rule)), options),
+      createRules(named.map((rule) => missing(rule) ? withoutUnknown(rule, hasFacts) : rule), options),
+    ] as const;
+    hooks.set(key, made);
+    return made;
+  };
+  return async (
+    event: TriedEvent,
+    calls: Readonly<Record<string, number>>,
+  ): Promise<Pick<TriedCall, 'decision' | 'reason'>> => {
+    const payload = readSummary(event.payloadSummary);
+    const { facts, isKnown } = factsOf(payload, calls);
+    const agentId = agentOf(event);
+    const context = { facts, ...(agentId !== undefined && { agentId }) };
+    const [ask, askMost] = hooksFor(payload['subject'] !== undefined, isKnown);
+    const wish = ['tool.call', callerOf(event, payload), { type: 'tool', id: event.target.id }, context] as const;
+    const [sure, { decision, reason }] = [await ask(...wish), await askMost(...wish)];
+    return { decision: decision === sure.decision ? decision : 'unknown', ...(reason !== undefined && { reason }) };
+  };
 }
 
 function withoutUnknown(

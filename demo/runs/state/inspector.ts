@@ -37,6 +37,8 @@ export interface Inspector {
       readonly tab?: string | undefined;
     },
   ): Promise<void>;
+  /** Reads the events of a run of this page; none where it is gone. */
+  readonly eventsOf: (traceId: string) => Promise<RunRecord['events']>;
   openFile(file: Blob): Promise<void>;
   /** Shows no run. */
   leave(): void;
@@ -145,6 +147,10 @@ export function createInspector({ control, runAt, announce, onErased, now = Date
       const record = await answerOf(control.run(traceId));
       if (!record || turn !== turns) return; // another was opened meanwhile
       showRecord(record, 'worker');
+    },
+    async eventsOf(traceId) {
+      const found = await control.run(traceId);
+      return found.ok ? found.value.events : [];
     },
     async openFile(file) {
       const turn = ++turns;

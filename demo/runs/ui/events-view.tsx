@@ -24,7 +24,13 @@ export function EventsView({ run }: { run: OpenedRun }): JSX.Element {
         <Filters run={run} onTry={() => (isTrying.value = true)} />
         <EventList run={run} />
       </div>
-      {isTrying.value && <TryRules events={run.record.value.events} onClose={() => (isTrying.value = false)} />}
+      {isTrying.value && (
+        <TryRules
+          runs={[run.record.value.head]}
+          eventsOf={() => Promise.resolve(run.record.value.events)}
+          onClose={() => (isTrying.value = false)}
+        />
+      )}
       {event && place !== undefined && (
         <RunDetails
           label='Event details'

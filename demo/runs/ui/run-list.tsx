@@ -11,6 +11,10 @@ import { Icon } from '../../kit/icon.tsx';
 import { type RunState, runStates, RunStatus, stateOfRun, wordOfRun } from '../../kit/run-status.tsx';
 import { runTitles } from '../state/run-title.ts';
 import { showRun } from '../../app/state/screens.ts';
+import { lazy } from '../../kit/lazy.tsx';
+import type { EventsOf } from './try-rules.tsx';
+
+const TryRules = lazy(async () => (await import('./try-rules.tsx')).TryRules);
 
 interface RunListProps {
   readonly inspector: Inspector;
@@ -63,6 +67,7 @@ export function RunList({ inspector, playground }: RunListProps): JSX.Element {
           runs={list.runs}
           playground={playground}
           onOpen={({ traceId }) => showRun(playground, { traceId })}
+          eventsOf={inspector.eventsOf}
         />
       )}
     </div>
@@ -84,16 +89,18 @@ interface RunRowsProps<Run extends ListedRun> {
   readonly runs: readonly Run[];
   readonly playground: Playground;
   readonly onOpen: (run: Run) => void;
+  readonly eventsOf: EventsOf;
   /** What can be done with a run that has not ended. */
   readonly onCancel?: (run: Run) => void;
 }
 
 /** The table of runs, of this page or of a server: searched by question and agent, and narrowed by state. */
 export function RunRows<Run extends ListedRun>(
-  { runs, playground, onOpen, onCancel }: RunRowsProps<Run>,
+  { runs, playground, onOpen, eventsOf, onCancel }: RunRowsProps<Run>,
 ): JSX.Element {
   const query = useSignal('');
   const state = useSignal<RunState | ''>('');
+  const isTrying = useSignal(false);
   const titleOf = runTitles(playground, runs);
   const nameOf = ({ agentId }: ListedRun): string => agentOf(playground.agents, agentId).name;
   const shown = runs.filter((run) =>
@@ -122,6 +129,27 @@ export function RunRows<Run extends ListedRun>(
           <option value=''>All states</option>
           {runStates.map((each) => <option key={each} value={each}>{wordOfRun(each)}</option>)}
         </select>
+        <button
+          type='button'
+          class='button'
+          data-testid='runs-try-rules'
+          disabled={shown.length === 0}
+          onClick={() => (isTrying.value = true)}
+        >
+          Try rules
+        </button>
+        {isTrying.value && (
+          <TryRules
+            runs={shown}
+            eventsOf={eventsOf}
+            list={{
+              titleOf: (traceId) => titleOf(runOf(shown, traceId)),
+              nameOf: (agentId) => agentOf(playground.agents, agentId).name,
+              onOpen: (traceId) => onOpen(runOf(shown, traceId)),
+            }}
+            onClose={() => (isTrying.value = false)}
+          />
+        )}
       </div>
       {shown.length === 0 && (
         <p class='inspector-empty' role='status' data-testid='runs-none'>
@@ -172,6 +200,10 @@ export function RunRows<Run extends ListedRun>(
       </ul>
     </>
   );
+}
+
+function runOf<Run extends ListedRun>(runs: readonly Run[], traceId: string): Run {
+  return runs.find((run) => run.traceId === traceId)!; // its calls were tried
 }
 
 function factsOf(run: ListedRun): string[] {

@@ -29,6 +29,10 @@ export function RunsTab({ state, url, playground }: TabProps): JSX.Element {
           runs={runs}
           playground={playground}
           onOpen={({ traceId }) => showRun(playground, { traceId, via: url })}
+          eventsOf={async (traceId, signal) => {
+            const found = await playground.runs.runAt(url, { traceId }, { onNews: () => undefined, signal });
+            return found.ok ? found.value.events : [];
+          }}
           onCancel={({ runId }) => void state.cancelRun(runId)}
         />
       )}

@@ -46,7 +46,7 @@ const rows: Readonly<Record<string, Row>> = {
   createRegistry: [[], { storage }, 'authorize'],
   createRules: [[[]], {}, 'otherwise'],
   createRuntime: [[], records, 'limits'],
-  tryRules: [[[], []], {}, 'otherwise'],
+  tryRules: [[[], []], {}, 'onProgress'],
   createToolIndex: [[[]], {}, 'thesaurus'],
   createTree: [[], { payloadTypes: {} }, 'historyLimit'],
   defineAgent: [[], agent, 'instructions'],

@@ -32,6 +32,10 @@ async function recorded(): Promise<readonly ObservedEvent[]> {
   return events;
 }
 
+async function* readableOf<T>(items: readonly T[]): AsyncGenerator<T> {
+  yield* items;
+}
+
 describe('tryRules', () => {
   it('says of each recorded call what the rules would have answered', async () => {
     const tried = await tryRules([...guardRules('watched'), all], await recorded());
@@ -64,6 +68,23 @@ describe('tryRules', () => {
     expect((await tryRules([rule, all], await recorded())).map(({ decision }) => decision)).toEqual(expected);
   });
 
+  it('tries the calls of many runs: of a period, of some agents, with its progress, until it is stopped', async () => {
+    const [one, other] = [await recorded(), await recorded()];
+    const runs = [...one.map((event) => ({ ...event, timestamp: '2026-01-01T00:00:00.000Z' })), ...other];
+    const rule: RuleInput = { effect: 'ask', actions: ['tool.call'], resources: ['tool:send'], called: ['mail'] };
+    const count = async (options: Parameters<typeof tryRules>[2]) =>
+      (await tryRules([rule, all], runs, options)).map(({ decision }) => decision).join(' ');
+    expect(await count({})).toBe('allow allow ask allow allow ask');
+    expect(await count({ since: '2026-01-02' })).toBe('allow allow ask'); // calls before the period count as earlier ones
+    expect(await count({ until: new Date('2026-01-01') })).toBe('');
+    expect(await count({ agents: ['other'] })).toBe('');
+    const seen: unknown[] = [];
+    await tryRules([rule, all], readableOf(runs), { onProgress: (progress) => void seen.push(progress) });
+    expect(seen.at(-1)).toEqual({ events: runs.length, calls: 6 });
+    await expect(tryRules([rule], runs, { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'cancelled' });
+    await expect(tryRules([rule], runs, { since: 'soon' })).rejects.toMatchObject({ details: { field: 'since' } });
+  });
+
   it('is the command "rules try"', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'rules-'));
     try {
@@ -75,7 +96,11 @@ describe('tryRules', () => {
       const rest = { env: {}, signal: new AbortController().signal } as Parameters<typeof runCli>[1];
       expect(await runCli(['rules', 'try', rules, events], { ...rest, ...terminal })).toBe(0);
       expect(said).toContain('ask  send  helper');
-      expect(said).toContain('3 calls: allow 2, ask 1, deny 0, unknown 0');
+      expect(said).toContain('3 calls in 1 runs: allow 2, ask 1, deny 0, unknown 0');
+      expect(said).toContain('ask  send: 1 calls in 1 runs');
+      const none = ['--until', '2026-01-01', '--agents', 'helper,other'];
+      await runCli(['rules', 'try', rules, events, ...none], { ...rest, ...terminal });
+      expect(said).toContain('0 calls in 0 runs');
     } finally {
       await rm(folder, { recursive: true });
     }
