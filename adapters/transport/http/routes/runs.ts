@@ -302,7 +302,7 @@ export const forkOperations = {
   'POST /v1/runs/:id/forks': {
     operationId: 'forkRun',
     hasLargeBody: true,
-    summary: 'Start a run that goes on from a step of this one, or continue a lost one',
+    summary: 'Start a run that goes on from a step of this one',
     scope: 'run:create',
     checkedBy: 'runtime',
     parameters: [{ name: 'Idempotency-Key', in: 'header', required: true, schema: { type: 'string' } }],
