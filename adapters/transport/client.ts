@@ -31,29 +31,22 @@ import {
 import { parseEventId } from './client/follow.ts';
 import { type Watched, watchEvents, type WatchOptions, watchStream } from './client/watch.ts';
 import {
-  type RemoteApps,
   type RemoteAudit,
   remoteAudit,
   type RemoteBlobs,
   remoteBlobs,
-  type RemoteChats,
   remoteChats,
   remoteContent,
   type RemoteGrounding,
   remoteGrounding,
-  type RemoteInbox,
   remoteInbox,
-  type RemoteMcpSignIns,
   remoteMcpSignIns,
   type RemotePlans,
   remotePlans,
-  type RemotePrompts,
   type RemoteRegistry,
   remoteRegistry,
-  type RemoteResources,
-  type RemoteSchedules,
+  type RemoteRooms,
   remoteSchedules,
-  type RemoteUndo,
   remoteUndo,
 } from './client/rooms.ts';
 import { createSend, platformWait, type Wait } from './client/send.ts';
@@ -119,7 +112,7 @@ export interface ApprovalDecision {
  * The client of an endpoint, which is also a transport for AI SDK chats, as `useChat` takes it. `stop()` cancels the run,
  * `addToolApprovalResponse` decides when the chat is sent again, and `resume` joins a run under way.
  */
-export interface Client extends ChatTransport<UIMessage> {
+export interface Client extends ChatTransport<UIMessage>, RemoteRooms {
   /**
    * Runs an agent and returns the chunks, each once and in order, over as many connections as needed. The same idempotency key
    * never starts a second run: a run in progress is joined, one that has ended is replayed.
@@ -137,8 +130,6 @@ export interface Client extends ChatTransport<UIMessage> {
     options?: ForkOptions,
     call?: CallOptions & { readonly idempotencyKey?: string },
   ): Promise<ReadableStream<UIMessageChunk>>;
-  /** Takes back what runs have done: look first, then confirm by the digest. */
-  readonly undo: RemoteUndo;
   /** Lists the forks of a run. */
   forks(runId: string, options?: CallOptions & ForkListOptions): Promise<Page<ForkEntry>>;
   /** Returns the chunks of a run, only those after `lastEventId` if it is set; `null` if there are none. */
@@ -160,8 +151,6 @@ export interface Client extends ChatTransport<UIMessage> {
   reply(runId: string, reply: PlanReply, options?: CallOptions): Promise<void>;
   /** Checks what an MCP server offers, and with `approve` pins it. */
   validateMcpServer(serverId: string, request?: McpValidationInput, options?: CallOptions): Promise<McpValidation>;
-  /** Signs the caller in to MCP servers, and answers their questions. */
-  readonly mcpSignIns: RemoteMcpSignIns;
   /** The plans that runs of the endpoint have started. */
   readonly plans: RemotePlans;
   /**
@@ -177,18 +166,6 @@ export interface Client extends ChatTransport<UIMessage> {
   budgets(options?: CallOptions): Promise<readonly BudgetView[]>;
   /** The stored files of the endpoint, which messages refer to. */
   readonly blobs: RemoteBlobs;
-  /** What waits for a decision of the caller. */
-  readonly inbox: RemoteInbox;
-  /** The caller's chats that the endpoint has stored: those of requests with `chat.store`. */
-  readonly chats: RemoteChats;
-  /** What starts runs by itself: at times, at intervals, or for signed requests. */
-  readonly schedules: RemoteSchedules;
-  /** The prompts of the MCP servers that an agent of the endpoint selects. */
-  readonly prompts: RemotePrompts;
-  /** Their resources. */
-  readonly resources: RemoteResources;
-  /** Their apps (MCP Apps). */
-  readonly apps: RemoteApps;
   /**
    * Removes a subject's stored chats, the logs of their runs, and its memory. Needs the scope `admin`. Repeating the call removes
    * what is left.

@@ -8,14 +8,8 @@ import { type Report, reportHidden, unreported } from '../../src/events/report.t
 import type { RingEvent, WatchOptions } from '../../src/events/event-ring.ts';
 import type { StoredBlob } from '../../src/contracts/blob-store.ts';
 import { localPrincipal, type Principal } from '../../src/base/principal.ts';
-import {
-  callOperation,
-  type OperationCall,
-  orNotStarted,
-  type ServedRooms,
-  type WorkerRooms,
-  workerRooms,
-} from './worker-operations.ts';
+import { callOperation, type OperationCall, orNotStarted, type ServedRooms, workerRooms } from './worker-operations.ts';
+import type { RemoteRooms } from './client/rooms.ts';
 import { type ChatDefaults, type ChatLink, createChatTransport, type Opened } from './chat/chat-transport.ts';
 import type { RunRequestInput } from '../../src/runtime/run-request.ts';
 import type { ForkOptions, HostedRuntime, Manifest, RunCall, Runtime } from '../../src/runtime/runtime.ts';
@@ -195,7 +189,7 @@ function whenEnded<T>(stream: ReadableStream<T>, ended: () => void): ReadableStr
  * A runtime in a worker, which is also a transport for AI SDK chats: `body.agentId` names the agent, `body.output` its answer,
  * `body.planner` says how it plans.
  */
-export type ConnectedRuntime = Runtime & ChatTransport<UIMessage> & WorkerRooms & {
+export type ConnectedRuntime = Runtime & ChatTransport<UIMessage> & RemoteRooms & {
   /** Streams the worker's events until the stream is canceled or the signal aborts. Rejects with `unavailable` where it emits none. */
   events(options?: WatchOptions): Promise<ReadableStream<RingEvent>>;
   /** Reads a stored file by its id or its `pinnace-blob:` address. Rejects with `not_found`. */

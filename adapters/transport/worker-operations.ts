@@ -3,16 +3,7 @@
 import { PinnaceError } from '../../src/base/errors.ts';
 import type { Principal } from '../../src/base/principal.ts';
 import type { HostedRuntime } from '../../src/runtime/runtime.ts';
-import type {
-  RemoteApps,
-  RemoteChats,
-  RemoteInbox,
-  RemoteMcpSignIns,
-  RemotePrompts,
-  RemoteResources,
-  RemoteSchedules,
-  RemoteUndo,
-} from './client/rooms.ts';
+import type { RemoteInbox, RemoteRooms } from './client/rooms.ts';
 
 /** By room and method: how many arguments come before the principal. One object of options may follow it. */
 const operations = {
@@ -68,29 +59,11 @@ export async function callOperation(
   return await Reflect.apply(call, target, [...own, principal, args[before] ?? {}]);
 }
 
-export interface WorkerRooms {
-  /** What waits for a decision of the page's user. */
-  readonly inbox: RemoteInbox;
-  /** The page's chats that the worker has stored: those of requests with `chat.store`. */
-  readonly chats: RemoteChats;
-  /** The page's schedules: they start runs while the page is open. */
-  readonly schedules: RemoteSchedules;
-  /** Takes back what the page's runs have done. */
-  readonly undo: RemoteUndo;
-  /** The prompts of the MCP servers that an agent of the worker selects. */
-  readonly prompts: RemotePrompts;
-  readonly resources: RemoteResources;
-  /** Their apps (MCP Apps). */
-  readonly apps: RemoteApps;
-  /** Signs the page's user in to MCP servers, and answers their questions. */
-  readonly mcpSignIns: RemoteMcpSignIns;
-}
-
 /** Returns the rooms of a worker. Signals stay on this side. */
 export function workerRooms(
   send: (call: OperationCall) => Promise<unknown>,
   watch: RemoteInbox['watch'],
-): WorkerRooms {
+): RemoteRooms {
   const rooms = Object.entries(operations).map(([room, methods]) => [
     room,
     Object.fromEntries(
@@ -103,7 +76,7 @@ export function workerRooms(
       ]),
     ),
   ]);
-  const { mcpSignIns, inbox, ...others } = Object.fromEntries(rooms) as WorkerRooms; // safe: the methods of the table, by name
+  const { mcpSignIns, inbox, ...others } = Object.fromEntries(rooms) as RemoteRooms; // safe: the methods of the table, by name
   return {
     ...others,
     inbox: { ...inbox, watch },

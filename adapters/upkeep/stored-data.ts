@@ -15,6 +15,7 @@ import type { Key } from '../../src/base/key.ts';
 import { requireRunning } from '../../src/base/turns.ts';
 import type { Entry, Storage } from '../../src/contracts/storage.ts';
 import { storageBlobs } from '../../src/log/blobs.ts';
+import { readPages } from '../../src/log/commits.ts';
 import type { MessageEntry } from '../../src/runtime/chat-record.ts';
 import { defaultLimits } from '../../src/runtime/limits.ts';
 import { storeInlineFiles } from '../../src/runtime/run-files.ts';
@@ -247,19 +248,18 @@ async function readFormat(storage: Storage): Promise<number | undefined> {
   return typeof format === 'number' ? format : undefined;
 }
 
+const never = new AbortController().signal;
+
 /** Entries of one page: a value has up to 4 MiB. */
 const perPage = 50;
 
 async function* entriesOf(storage: Storage, { signal, onProgress }: StoredDataOptions): AsyncGenerator<Entry> {
-  let after: Key | undefined;
-  for (let entries = 0;;) {
-    requireRunning(signal ?? new AbortController().signal);
-    const page = await storage.list({ prefix: [], limit: perPage, ...(after && { after }) });
+  let entries = 0;
+  requireRunning(signal ?? never);
+  for await (const page of readPages(storage, { prefix: [], limit: perPage })) {
     yield* page;
-    entries += page.length;
-    if (page.length > 0) onProgress?.({ entries });
-    after = page.at(-1)?.key;
-    if (page.length < perPage) return;
+    onProgress?.({ entries: entries += page.length });
+    requireRunning(signal ?? never);
   }
 }
 

@@ -11,6 +11,7 @@ import {
 import { PinnaceError } from '../base/errors.ts';
 import type { Key } from '../base/key.ts';
 import type { Entry } from '../contracts/storage.ts';
+import { readPages } from '../log/commits.ts';
 import { hashOf, type Head, headOf, type LoggedEvent, numberOf, origin, type StoredRecords } from './event-records.ts';
 
 type StoredChain = StoredRecords<LoggedEvent>;
@@ -253,13 +254,10 @@ async function* readRows(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<readonly Entry[], void> {
   for (const field of eventFields) {
-    let after: Key | undefined;
-    do {
+    for await (const rows of readPages(storage, { prefix: [...prefix, field], limit: rowsAtOnce })) {
       signal?.throwIfAborted();
-      const rows = await storage.list({ prefix: [...prefix, field], limit: rowsAtOnce, ...(after && { after }) });
       yield rows;
-      after = rows.length < rowsAtOnce ? undefined : rows.at(-1)?.key;
-    } while (after);
+    }
   }
 }
 

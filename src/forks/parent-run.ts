@@ -3,7 +3,8 @@
 import { PinnaceError } from '../base/errors.ts';
 import type { Principal, Scope } from '../base/principal.ts';
 import { readJournal } from '../log/journal-record.ts';
-import { type Cut, indexesOf, opening, type ParentRun, readAll, split } from '../runtime/resume-run.ts';
+import { type Cut, indexesOf, opening, type ParentRun, split } from '../runtime/resume-run.ts';
+import { readLog } from '../runtime/stored-run.ts';
 import { readBasis, readStepNote, type StepNote } from '../runtime/run-basis.ts';
 import type { RuntimeParts } from '../runtime/run-context.ts';
 import { type RecordedChunk, runPrefix, type RunState } from '../runtime/run-record.ts';
@@ -22,7 +23,7 @@ export async function readParent(
 ): Promise<ParentRun> {
   const state = await runs.state(principal, runId, scope);
   if (state.planId !== undefined) throw ofPlan();
-  const [basis, items] = await Promise.all([readBasis(runId, storage), readAll(runId, state, storage)]);
+  const [basis, items] = await Promise.all([readBasis(runId, storage), readLog(runId, storage, state.parent)]);
   if (!basis) throw notKept();
   return { runId, state, basis, items };
 }

@@ -10,7 +10,7 @@ import * as v from 'valibot';
 import type { Page, PageOptions } from '../base/page.ts';
 import type { CallerTrace } from '../events/span.ts';
 import type { Change, Entry } from '../contracts/storage.ts';
-import { readEvents } from './stored-run.ts';
+import { readLog } from './stored-run.ts';
 import { foldMessage } from './fold-message.ts';
 import type { WrittenLog } from './live-run.ts';
 
@@ -416,18 +416,8 @@ export async function resolveEntry(parts: ChatParts, { key, value, version }: En
   if (!entry.pending || runId === undefined) return { ...facts, entry, message: entry.message };
   const head = await parts.runs.read(runId);
   if (head?.state.state === 'running') return { ...facts, entry, message: entry.message, runId };
-  return await addAnswer(parts, { facts, entry, runId });
-}
-
-async function addAnswer(
-  parts: ChatParts,
-  { facts, entry, runId }: {
-    readonly facts: Pick<Stored, 'key' | 'number' | 'version'>;
-    readonly entry: MessageEntry;
-    readonly runId: string;
-  },
-): Promise<Stored> {
-  return await writeAnswer(parts, { facts, entry, chunks: await readChunks(parts, runId) });
+  const log = await readLog(runId, parts.storage);
+  return await writeAnswer(parts, { facts, entry, chunks: log.map(({ chunk }) => chunk) });
 }
 
 /** Adds to an entry the answer that a run has written. */
@@ -454,16 +444,6 @@ export async function writeAnswer(
 
 function isFull(error: unknown): boolean {
   return error instanceof PinnaceError && error.details?.['reason'] === 'storage_full';
-}
-
-async function readChunks({ storage }: ChatParts, runId: string): Promise<readonly UIMessageChunk[]> {
-  const chunks: UIMessageChunk[] = [];
-  for (let after = 0;;) {
-    const events = await readEvents(runId, after, storage);
-    if (events.length === 0) return chunks;
-    for (const { text } of events) chunks.push(JSON.parse(text) as UIMessageChunk); // `record` alone writes them
-    after = events.at(-1)?.seq ?? after;
-  }
 }
 
 /** Adds the answer of this run, if its place is still there, and returns it. */

@@ -1,11 +1,10 @@
 /** What earlier runs have added to the message that a run continues. */
 
-import type { UIMessageChunk } from '../contracts/ai-types.ts';
 import { readJournal } from '../log/journal-record.ts';
 import type { Storage } from '../contracts/storage.ts';
 import { haveOneOwner } from '../permission/ownership.ts';
 import { chatBefore, ownerBefore, ownerOfRun, runPrefix, type RunState } from './run-record.ts';
-import { readEvents } from './stored-run.ts';
+import { readLog } from './stored-run.ts';
 
 /** A message that more runs than these have made loses the chunks of its oldest. */
 const maxRuns = 16;
@@ -23,22 +22,11 @@ export async function earlierChunks(runId: string, storage: Storage): Promise<re
   for (let id = last?.continues; id !== undefined && logs.length < maxRuns;) {
     const state: RunState | undefined = await stateOf(id);
     if (!state || !owner || !haveOneOwner(owner, ownerOfRun(state)) || state.chatId !== chatId) break;
-    logs.unshift(await readTexts(id, state, storage));
+    const log = await readLog(id, storage, state.parent);
+    logs.unshift(log.flatMap(({ chunk, text }) => framing.has(chunk.type) ? [] : [text]));
     chatId = chatBefore(state);
     owner = ownerBefore(state);
     id = state.continues;
   }
   return logs.flat();
-}
-
-async function readTexts(runId: string, { parent }: RunState, storage: Storage): Promise<string[]> {
-  const texts: string[] = [];
-  for (let after = 0;;) {
-    const events = await readEvents(runId, after, storage, parent);
-    if (events.length === 0) return texts;
-    for (const { text } of events) {
-      if (!framing.has((JSON.parse(text) as UIMessageChunk).type)) texts.push(text); // `record` alone writes them
-    }
-    after = events.at(-1)?.seq ?? after;
-  }
 }

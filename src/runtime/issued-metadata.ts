@@ -10,7 +10,7 @@ import { readJournal } from '../log/journal-record.ts';
 import type { Storage } from '../contracts/storage.ts';
 import { haveOneOwner, type OwnedRecord } from '../permission/ownership.ts';
 import { chatBefore, ownerBefore, ownerOfRun, runPrefix, type RunState } from './run-record.ts';
-import { readEvents } from './stored-run.ts';
+import { readLog } from './stored-run.ts';
 
 /** The metadata, to be handed out once for each part that it was issued for. */
 export interface IssuedMetadata {
@@ -42,22 +42,12 @@ export async function readIssued(
     const state: RunState | undefined = (await readJournal<RunState>(storage, runPrefix(id)))?.head.state;
     if (!state || !haveOneOwner(owner, ownerOfRun(state))) break;
     if (state.chatId !== chat || state.agentId !== agentId) break;
-    logs.unshift(await readLog(storage, id, state));
+    logs.unshift((await readLog(id, storage, state.parent)).map(({ chunk }) => chunk));
     chat = chatBefore(state);
     owner = ownerBefore(state);
     id = state.continues;
   }
   return issuedIn(logs.flat());
-}
-
-async function readLog(storage: Storage, runId: string, { parent }: RunState): Promise<UIMessageChunk[]> {
-  const chunks: UIMessageChunk[] = [];
-  for (let after = 0;;) {
-    const events = await readEvents(runId, after, storage, parent);
-    if (events.length === 0) return chunks;
-    for (const { text } of events) chunks.push(JSON.parse(text) as UIMessageChunk); // `record` alone writes them
-    after = events.at(-1)?.seq ?? after;
-  }
 }
 
 type Fields = Readonly<Record<string, unknown>>;

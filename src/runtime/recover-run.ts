@@ -26,7 +26,7 @@ import { codeRunId } from '../tools/run-scope.ts';
 import { approvalsRequestedIn } from './decided-calls.ts';
 import { defaultLimits, minLimits } from './limits.ts';
 import type { NotRecovered } from './live-run.ts';
-import { agentOf, equipped, messagesOf, readAll, toolsToday } from './resume-run.ts';
+import { agentOf, equipped, messagesOf, toolsToday } from './resume-run.ts';
 import { deletion, readBasis, type RunBasis } from './run-basis.ts';
 import type { RecoveredPart, Resolution, ResumedRun, RunOrigin, RuntimeParts } from './run-context.ts';
 import {
@@ -41,7 +41,7 @@ import {
 import { openingChunks } from './run.ts';
 import { continueRun } from './start-run.ts';
 import { acceptedMessages } from './steering.ts';
-import { endLostRun, endTakenRun, type StoredRunOptions } from './stored-run.ts';
+import { endLostRun, endTakenRun, readLog, type StoredRunOptions } from './stored-run.ts';
 import { cutTorn, openCallsOf, progressOf, type TornRun, usageOf } from './torn-run.ts';
 
 /** Another instance may have the code of the run: it is given so long. */
@@ -65,7 +65,7 @@ export async function recoverRun(
   if (!found || closing.aborted) return;
   const [basis, items] = await Promise.all([
     readBasis(runId, storage),
-    readAll(runId, found.head.state, storage),
+    readLog(runId, storage, found.head.state.parent),
   ]);
   const steps = progressOf(items);
   const { state } = found.head;
@@ -154,7 +154,7 @@ async function goOn(runtime: RuntimeParts, continuing: Continuing): Promise<void
   const { state } = taken.head;
   const [isCancelled, items, messages] = await Promise.all([
     storage.get(cancelKey(runId)),
-    readAll(runId, state, storage),
+    readLog(runId, storage, state.parent),
     acceptedMessages(runId, storage),
     resolver.refresh(), // what was revoked or disabled meanwhile counts
   ]);

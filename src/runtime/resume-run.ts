@@ -25,7 +25,6 @@ import type { LostProgram, Resolution, RuntimeParts } from './run-context.ts';
 import { ownerBefore, ownerOfRun, type RecordedChunk, type RunState } from './run-record.ts';
 import type { RunRequest } from './run-request.ts';
 import { createStepTools } from './step-tools.ts';
-import { readEvents } from './stored-run.ts';
 import type { ToolSet } from './tool-sets.ts';
 import { contextOf, type ContextPart, withContextParts } from './turn-context.ts';
 import { loadedIn } from './wrapped-calls.ts';
@@ -37,21 +36,6 @@ export interface ParentRun {
   readonly basis: RunBasis;
   /** What was committed. */
   readonly items: readonly RecordedChunk[];
-}
-
-/** Reads the log of a run. */
-export async function readAll(
-  runId: string,
-  { parent }: RunState,
-  storage: RuntimeParts['storage'],
-): Promise<readonly RecordedChunk[]> {
-  const found: RecordedChunk[] = [];
-  for (let after = 0;;) {
-    const events = await readEvents(runId, after, storage, parent);
-    for (const { seq, text } of events) found.push({ seq, text, chunk: JSON.parse(text) as UIMessageChunk }); // `record` alone writes them
-    if (events.length === 0) return found;
-    after = events.at(-1)?.seq ?? after;
-  }
 }
 
 /** A log that is cut. */

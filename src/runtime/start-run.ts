@@ -24,7 +24,7 @@ import { throwIfAborted, untilAborted } from '../base/until-aborted.ts';
 import type { Change } from '../contracts/storage.ts';
 import { type Emit, type EmittedEvent, unobserved } from '../events/events.ts';
 import { reportHidden } from '../events/report.ts';
-import { type CallerTrace, type Span, statusOfError } from '../events/span.ts';
+import { type Span, statusOfError } from '../events/span.ts';
 import { createTraceId } from '../events/trace-ids.ts';
 import { createRunRedaction, redactedEmit, type RunRedaction } from '../permission/redaction/run-redaction.ts';
 import { requireProviderTools } from '../tools/availability.ts';
@@ -138,11 +138,9 @@ class StartingRun implements RunIdentity {
   readonly abort: RunAbort;
   readonly redaction: RunRedaction = createRunRedaction();
   readonly #request: RunRequest;
-  readonly #idempotency: StartOptions['idempotency'];
+  readonly #terms: StartTerms;
+  /** The nonce of the terms, unless it was used up before. */
   readonly #nonce: StartOptions['nonce'];
-  readonly #origin: RunOrigin | undefined;
-  readonly #taken: StartTerms['taken'];
-  readonly #trace: CallerTrace;
   readonly #events: HeldEvents;
   /** Takes back what was paid for the run, once, however often it is resolved. */
   #takeBack: (() => void) | undefined;
@@ -160,11 +158,8 @@ class StartingRun implements RunIdentity {
     this.principal = terms.principal;
     this.abort = abort;
     this.#request = request;
-    this.#idempotency = terms.idempotency;
+    this.#terms = terms;
     this.#nonce = nonce;
-    this.#origin = terms.origin;
-    this.#taken = terms.taken;
-    this.#trace = terms.trace;
     this.#events = new HeldEvents(runtime.emit);
     this.runId = terms.taken?.runId ?? `run_${crypto.randomUUID().replaceAll('-', '')}`;
     this.startedAt = terms.taken?.state.startedAt ?? runtime.now();
@@ -177,8 +172,8 @@ class StartingRun implements RunIdentity {
     const { agentId, chat, runtimeId, settings } = this.#request;
     const facts = {
       traceId,
-      parentSpanId: this.#trace?.parentSpanId,
-      ...(this.#taken && { ...this.#taken.state.span, startedAt: this.startedAt }), // its start was emitted before
+      parentSpanId: this.#terms.trace?.parentSpanId,
+      ...(this.#terms.taken && { ...this.#terms.taken.state.span, startedAt: this.startedAt }), // its start was emitted before
       runId,
       tenant,
       subject,
@@ -211,7 +206,7 @@ class StartingRun implements RunIdentity {
   /** Goes on with the run that was taken over. */
   async goOn(open: (resolution: Resolution, abort: RunAbort) => LiveRun): Promise<void> {
     const named = await this.#resolve(this.#request);
-    const resolution = await this.#origin?.resume(named, this) ?? named;
+    const resolution = await this.#terms.origin?.resume(named, this) ?? named;
     const live = open(resolution, this.abort);
     this.#events.release();
     new Run(this, { resolution, live, otherCallIds: resolution.resumed?.recovered?.callIds }).execute();
@@ -225,11 +220,11 @@ class StartingRun implements RunIdentity {
       // After some conflicts, what is invalidated from now on stops the run instead.
       const [check, chat] = await Promise.all([
         this.#request.planner || stale === maxStale ? resolver.refresh() : resolver.currentCheck(),
-        this.#origin ? undefined : openChatOf(runtime, this.#request, principal),
+        this.#terms.origin ? undefined : openChatOf(runtime, this.#request, principal),
       ]);
       const request = chat?.request ?? this.#request;
       const named = await this.#resolve(request);
-      const resolution = await this.#origin?.resume(named, this) ?? named;
+      const resolution = await this.#terms.origin?.resume(named, this) ?? named;
       const basis = await this.#recordBasis(request, resolution);
       await chat?.opened.prepare({ isPaid: stale > 0 });
       const claimed = await this.#claim(resolution, { check: check ?? undefined, basis, chat });
@@ -260,7 +255,7 @@ class StartingRun implements RunIdentity {
     const { runtime, principal, redaction, span } = this;
     const { settings } = requested;
     // A run that continues another one has the recorded agent, with the settings of that record.
-    const as = this.#origin?.agent ?? (settings && await agentWith(settings, principal));
+    const as = this.#terms.origin?.agent ?? (settings && await agentWith(settings, principal));
     const { tools, servers, ...found } = await runtime.resolver.resolve(requested.agentId, principal, span, as);
     const { agent, provider, contextTokens } = found;
     requirePrice(provider, requested.budget?.cost);
@@ -280,7 +275,7 @@ class StartingRun implements RunIdentity {
     const messages = modelMessages(request, contexts);
     const limits = minLimits(runtime.limits, agent.limits, request.limits);
     await checkInlineFiles(chat.messages.at(-1), limits);
-    if (runtime.budgets && !this.#taken) {
+    if (runtime.budgets && !this.#terms.taken) {
       const spender = { tenant: principal.tenant, subject: principal.subject, agentId: agent.id };
       this.#takeBack ??= await runtime.budgets.startRun(spender, provider);
     }
@@ -288,7 +283,7 @@ class StartingRun implements RunIdentity {
       principal,
       agent,
       limits: runtime.givenLimits,
-      key: this.#idempotency?.key,
+      key: this.#terms.idempotency?.key,
       span,
       signal: this.abort.signal,
     };
@@ -308,7 +303,7 @@ class StartingRun implements RunIdentity {
   /** Records what the run is started from, where the composition keeps it, or another instance may continue the run. */
   async #recordBasis(request: RunRequest, resolution: Resolution): Promise<readonly Change[]> {
     const { keep, recovery } = this.runtime;
-    const isDerived = this.#origin !== undefined;
+    const isDerived = this.#terms.origin !== undefined;
     // A plan has no steps of its own to go back to.
     const isKept = keep === 'inputs' && !resolution.plan;
     if (!isKept && (!recovery || isDerived)) return [];
@@ -330,7 +325,7 @@ class StartingRun implements RunIdentity {
       runId,
       principal,
       state: this.#stateOf(resolution),
-      idempotency: this.#idempotency,
+      idempotency: this.#terms.idempotency,
       nonce: this.#nonce,
       detachGraceMs,
       abort: (reason) => abort.abort(reason),
@@ -351,7 +346,7 @@ class StartingRun implements RunIdentity {
 
   #stateOf({ request: { agentId, chat, runtimeId }, plan, continues, resumed }: Resolution): ClaimOptions['state'] {
     const { runtime: { now }, principal: { tenant, subject, actor }, traceId, span: { spanId } } = this;
-    const parentSpanId = this.#trace?.parentSpanId;
+    const parentSpanId = this.#terms.trace?.parentSpanId;
     const state: RunState = {
       state: 'running',
       tenant,
@@ -377,9 +372,9 @@ class StartingRun implements RunIdentity {
   async #findKnown(refusal: unknown): Promise<RunStatus | undefined> {
     const { code, details } = toPinnaceError(refusal);
     const isOutage = code === 'internal' || String(details?.['reason']).startsWith('storage_');
-    if (!this.#idempotency || isOutage || withoutRun.has(code)) return undefined;
+    if (!this.#terms.idempotency || isOutage || withoutRun.has(code)) return undefined;
     await this.#nonce?.commit();
-    return await this.runtime.runs.find(this.principal, this.#idempotency).catch((error: unknown) => {
+    return await this.runtime.runs.find(this.principal, this.#terms.idempotency).catch((error: unknown) => {
       if (toPinnaceError(error).code === 'idempotency_key_reused') throw error;
       return undefined;
     });

@@ -23,6 +23,7 @@ import {
   lossAt,
   ownerOfRun,
   placeOf,
+  type RecordedChunk,
   type RunEnd,
   type RunEvent,
   runPrefix,
@@ -92,6 +93,21 @@ export async function readEvents(
   const events = items.flatMap(({ seq, item }) => seq > place.to ? [] : [{ seq: seq + place.shift, text: item }]);
   if (events[0]?.seq !== after + 1) throw expired();
   return events;
+}
+
+/** Reads the whole log of a run. `parent` and errors are those of `readEvents`. */
+export async function readLog(
+  runId: string,
+  storage: Storage,
+  parent?: ForkedFrom,
+): Promise<readonly RecordedChunk[]> {
+  const log: RecordedChunk[] = [];
+  for (let after = 0;;) {
+    const events = await readEvents(runId, after, storage, parent);
+    for (const { seq, text } of events) log.push({ seq, text, chunk: JSON.parse(text) as UIMessageChunk }); // `record` alone writes them
+    if (events.length === 0) return log;
+    after = events.at(-1)?.seq ?? after;
+  }
 }
 
 /** Takes over a lost run that no instance continues, and appends its end; `left` is the instance that has owned it. */
@@ -166,12 +182,7 @@ interface LostCall {
 /** The calls that the log shows as open: a started one that may have acted is on record. */
 async function lostCalls(runId: string, storage: Storage, end: RunEnd): Promise<readonly LostCall[]> {
   const open = createOpenCalls();
-  for (let after = 0, page; page === undefined || page.length > 0; after = page.at(-1)?.seq ?? after) {
-    page = await readItems(storage, runPrefix(runId), after);
-    for (const { item } of page) {
-      if (item.includes('"toolCallId"')) open.observe(JSON.parse(item) as UIMessageChunk); // what `record` wrote
-    }
-  }
+  for (const { text, chunk } of await readLog(runId, storage)) if (text.includes('"toolCallId"')) open.observe(chunk);
   if (open.list().length === 0) return [];
   const started = await startedCalls(runId, storage);
   const loss = lossAt(end);

@@ -5,6 +5,7 @@ import type { Principal } from '../base/principal.ts';
 import type { UIMessageChunk } from '../contracts/ai-types.ts';
 import type { ObservedEvent } from '../contracts/event-sink.ts';
 import type { Storage } from '../contracts/storage.ts';
+import { readPages } from '../log/commits.ts';
 import type { ExecutedCall, Observed, SentRequest, SimulatedRuntime } from './client.ts';
 import { readAll } from './faults.ts';
 import { canary } from './instance.ts';
@@ -246,12 +247,8 @@ function textOfError(error: unknown): string {
 async function textOfStorages(storages: ReadonlyMap<string, Storage>): Promise<string> {
   const texts: string[] = [];
   for (const storage of storages.values()) {
-    for (let after: readonly (string | number)[] | undefined;;) {
-      const entries = await storage.list({ prefix: [], limit: 1000, ...(after && { after }) });
+    for await (const entries of readPages(storage, { prefix: [], limit: 1000 })) {
       texts.push(...entries.map(({ key, value }) => `${valueText(key)} ${valueText(value)}`));
-      const last = entries.at(-1);
-      if (!last || entries.length < 1000) break;
-      after = last.key;
     }
   }
   return texts.join('\n');

@@ -39,49 +39,80 @@ import { type Core, noView, type Transaction } from './tree-core.ts';
 
 type Args<Tool extends Operation['tool']> = Omit<Extract<Operation, { tool: Tool }>, 'tool'>;
 
+/** What a changing tool does, alone or in a batch: the nodes that must exist, what must be unchanged since they were read, and its work. */
+type Rules<A> = Pick<ToolSpec, 'kind'> & {
+  readonly targets: (args: A) => readonly string[];
+  readonly dependsOn: (args: A) => readonly Dependency[];
+  readonly guard?: (context: CallContext, args: A) => void;
+  readonly run: (context: CallContext, args: A, transaction: Transaction) => Output;
+};
+
+/** A place among siblings depends on the siblings. */
+const rules: { readonly [Tool in Operation['tool']]: Rules<Args<Tool>> } = {
+  add_child: {
+    kind: 'tree',
+    targets: ({ parentNodeId }) => (parentNodeId === null ? [] : [parentNodeId]),
+    dependsOn: (args) => args.parentNodeId !== null && isPlaced(args) ? [siblingsIn(args.parentNodeId)] : [],
+    run: addChild,
+  },
+  update_payload_property: {
+    kind: 'tree',
+    targets: ({ nodeId }) => [nodeId],
+    dependsOn: ({ nodeId }) => [{ nodeId, kinds: ['payload'] }],
+    guard: guardProperty,
+    run: updateProperty,
+  },
+  remove_node: {
+    kind: 'tree',
+    targets: ({ nodeId }) => [nodeId],
+    dependsOn: ({ nodeId }) => [wholeOf(nodeId)],
+    run: removeNode,
+  },
+  move_node: {
+    kind: 'tree',
+    targets: ({ nodeId, newParentId }) => [nodeId, newParentId],
+    dependsOn: (args) => [
+      { nodeId: args.nodeId, kinds: ['place'] },
+      ...(isPlaced(args) ? [siblingsIn(args.newParentId)] : []),
+    ],
+    run: moveNode,
+  },
+};
+
+function rulesOf({ tool }: Operation): Rules<Operation> {
+  return rules[tool] as Rules<never> as Rules<Operation>; // safe: those of the operation's own tool
+}
+
 const addChildTool = toolSpec({
   name: 'add_child',
   description: 'Adds a child: last, or "before" or "after" a sibling, or at an "index". Gives its nodeId.',
   annotations: adds,
-  kind: 'tree',
   input: AddChild,
-  targets: ({ parentNodeId }) => (parentNodeId === null ? [] : [parentNodeId]),
-  dependsOn: (input) => needsOf({ ...input, tool: 'add_child' }),
-  run: addChild,
+  ...rules.add_child,
 });
 
 const updateTool = toolSpec({
   name: 'update_payload_property',
   description: 'Sets one property of a payload, named by its path ("meta.owner"); "unset": true takes it away.',
   annotations: sets,
-  kind: 'tree',
   input: UpdateProperty,
-  targets: ({ nodeId }) => [nodeId],
-  dependsOn: (input) => needsOf({ ...input, tool: 'update_payload_property' }),
-  guard: (context, input) => guardProperty(context, input),
-  run: updateProperty,
+  ...rules.update_payload_property,
 });
 
 const removeTool = toolSpec({
   name: 'remove_node',
   description: 'Removes a node with everything below it.',
   annotations: destroys,
-  kind: 'tree',
   input: RemoveNode,
-  targets: ({ nodeId }) => [nodeId],
-  dependsOn: (input) => needsOf({ ...input, tool: 'remove_node' }),
-  run: removeNode,
+  ...rules.remove_node,
 });
 
 const moveTool = toolSpec({
   name: 'move_node',
   description: 'Moves a node with everything below it to another parent, or to another place below the same.',
   annotations: sets,
-  kind: 'tree',
   input: MoveNode,
-  targets: ({ nodeId, newParentId }) => [nodeId, newParentId],
-  dependsOn: (input) => needsOf({ ...input, tool: 'move_node' }),
-  run: moveNode,
+  ...rules.move_node,
 });
 
 const batchTool = toolSpec({
@@ -92,31 +123,15 @@ const batchTool = toolSpec({
   kind: 'tree',
   input: Batch,
   targets: ({ operations }) => batchTargets(operations),
-  dependsOn: ({ operations }) => operations.flatMap(needsOf),
-  guard: (context, { operations }) =>
-    operations.forEach((operation) => {
-      if (operation.tool === 'update_payload_property') guardProperty(context, operation);
-    }),
+  dependsOn: ({ operations }) => operations.flatMap((operation) => rulesOf(operation).dependsOn(operation)),
+  guard: (context, { operations }) => {
+    for (const operation of operations) rulesOf(operation).guard?.(context, operation);
+  },
   run: (context, { operations }, transaction) =>
-    resultsOf(context, operations.map((operation) => runOperation(context, operation, transaction))),
+    resultsOf(context, operations.map((operation) => rulesOf(operation).run(context, operation, transaction))),
 });
 
 export const writeTools: readonly ToolSpec[] = [addChildTool, updateTool, removeTool, moveTool, batchTool];
-
-function runOperation(context: CallContext, operation: Operation, transaction: Transaction): Output {
-  switch (operation.tool) {
-    case 'add_child':
-      return addChild(context, operation, transaction);
-    case 'update_payload_property':
-      return updateProperty(context, operation, transaction);
-    case 'remove_node':
-      return removeNode(context, operation, transaction);
-    case 'move_node':
-      return moveNode(context, operation, transaction);
-    default:
-      return operation satisfies never;
-  }
-}
 
 /** The results as far as the bytes allow: first the ids of removed nodes are left out, then the last results. */
 function resultsOf({ limits }: CallContext, results: readonly Output[]): Output {
@@ -131,34 +146,10 @@ function batchTargets(operations: readonly Operation[]): readonly string[] {
   const added = new Set<string>();
   const targets = new Set<string>();
   for (const operation of operations) {
-    for (const nodeId of operationTargets(operation)) if (!added.has(nodeId)) targets.add(nodeId);
+    for (const nodeId of rulesOf(operation).targets(operation)) if (!added.has(nodeId)) targets.add(nodeId);
     if (operation.tool === 'add_child' && operation.nodeId !== undefined) added.add(operation.nodeId);
   }
   return [...targets];
-}
-
-function operationTargets(operation: Operation): readonly string[] {
-  if (operation.tool === 'add_child') return operation.parentNodeId === null ? [] : [operation.parentNodeId];
-  return operation.tool === 'move_node' ? [operation.nodeId, operation.newParentId] : [operation.nodeId];
-}
-
-/** What must be unchanged since the caller read it. A place among siblings depends on the siblings. */
-function needsOf(operation: Operation): readonly Dependency[] {
-  switch (operation.tool) {
-    case 'add_child':
-      return operation.parentNodeId !== null && isPlaced(operation) ? [siblingsIn(operation.parentNodeId)] : [];
-    case 'update_payload_property':
-      return [{ nodeId: operation.nodeId, kinds: ['payload'] }];
-    case 'remove_node':
-      return [wholeOf(operation.nodeId)];
-    case 'move_node':
-      return [
-        { nodeId: operation.nodeId, kinds: ['place'] },
-        ...(isPlaced(operation) ? [siblingsIn(operation.newParentId)] : []),
-      ];
-    default:
-      return operation satisfies never;
-  }
 }
 
 function isPlaced({ before, after, index }: WantedPlace): boolean {

@@ -6,7 +6,7 @@ import type { Principal } from '../base/principal.ts';
 import type { Plans } from '../contracts/plans.ts';
 import { readJournal } from '../log/journal-record.ts';
 import { programPrefix, readPast, storedPrograms } from '../programs/program-record.ts';
-import { readAll } from '../runtime/resume-run.ts';
+import { readLog } from '../runtime/stored-run.ts';
 import type { RuntimeParts } from '../runtime/run-context.ts';
 import { type RecordedChunk, runPrefix, type RunState } from '../runtime/run-record.ts';
 import type { PlanEvent } from '../planner/plan-event.ts';
@@ -103,7 +103,7 @@ async function messageRuns({ storage }: Parts, run: Omit<Stored, 'items'>): Prom
   const runs: Stored[] = [];
   let next: Omit<Stored, 'items'> | undefined = run;
   while (next && runs.length < mostRuns) {
-    runs.push({ ...next, items: await readAll(next.runId, next.state, storage) });
+    runs.push({ ...next, items: await readLog(next.runId, storage, next.state.parent) });
     next = await runBefore(next.state, storage);
   }
   return runs;

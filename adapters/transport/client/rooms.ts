@@ -79,6 +79,26 @@ import {
 import { readEvents } from './follow.ts';
 import { pauseMs, unexpected, unreachable } from './send.ts';
 
+/** What a client of an endpoint and the page of a worker call in the name of their caller, by topic. */
+export interface RemoteRooms {
+  /** What waits for a decision of the caller. */
+  readonly inbox: RemoteInbox;
+  /** The caller's stored chats: those of requests with `chat.store`. */
+  readonly chats: RemoteChats;
+  /** What starts runs by itself: at times, at intervals, or for signed requests. In a page, while it is open. */
+  readonly schedules: RemoteSchedules;
+  /** Takes back what runs have done: look first, then confirm by the digest. */
+  readonly undo: RemoteUndo;
+  /** The prompts of the MCP servers that an agent selects. */
+  readonly prompts: RemotePrompts;
+  /** Their resources. */
+  readonly resources: RemoteResources;
+  /** Their apps (MCP Apps). */
+  readonly apps: RemoteApps;
+  /** Signs the caller in to MCP servers, and answers their questions. */
+  readonly mcpSignIns: RemoteMcpSignIns;
+}
+
 /** What was done, and whether the audit is complete. Errors are those of the log; `not_found` where the endpoint has no audit. */
 export interface RemoteAudit extends Pick<EventLog, 'verify'> {
   /** Returns a page, the oldest first. */

@@ -5,7 +5,7 @@ import { PinnaceError } from '../../../src/base/errors.ts';
 import type { Key } from '../../../src/base/key.ts';
 import type { NonceUse } from '../../../src/contracts/authenticator.ts';
 import type { Change, CommitResult, Storage } from '../../../src/contracts/storage.ts';
-import { commitOwn } from '../../../src/log/commits.ts';
+import { commitOwn, readPages } from '../../../src/log/commits.ts';
 import { groupCommits } from '../../../src/log/group-commit.ts';
 import { clockSkewSeconds, maxCertificateSeconds, maxSignatureSeconds, refusal } from './profile.ts';
 
@@ -160,8 +160,7 @@ export function toChange(revocation: Revocation, now: number): Change {
 async function readDenylist(storage: Storage): Promise<Denylist> {
   const names = new Set<string>();
   const issuedBefore = new Map<string, number>();
-  for (let after: Key | undefined, page; page === undefined || page.length === pageSize; after = page.at(-1)?.key) {
-    page = await storage.list({ prefix, limit: pageSize, ...(after !== undefined && { after }) });
+  for await (const page of readPages(storage, { prefix, limit: pageSize })) {
     for (const { value } of page) {
       const revocation = value as Revocation; // safe: only `toChange` writes under this prefix
       if (revocation.kind === 'issued_before') issuedBefore.set(revocation.issuer, revocation.issuedBefore);
