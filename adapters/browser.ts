@@ -36,8 +36,8 @@ export interface BrowserRuntimeOptions extends CompositionOptions {
   readonly mcpSignIn?: McpSignIn | ((egress: Egress) => McpSignIn);
 }
 
-/** How long a plan stays with a worker that has ended. Short, because after a reload a person waits for it. */
-const planLeaseMs = 9000;
+/** How often what is due is looked for. Short, because after a reload a person waits for it. */
+const sweepMs = 3000;
 const option: Wanted = ['given?', ''];
 
 /**
@@ -54,14 +54,13 @@ export function createBrowserRuntime(options: BrowserRuntimeOptions): PlanningRu
     auditRetentionMs: 30 * 86_400_000,
     ...observability,
     ...options,
-    plans: { leaseMs: planLeaseMs, ...options.plans },
   }, {
     storage,
     egress,
     mcp: defined({ mcp: mcp && made(mcp, egress), mcpSignIn: mcpSignIn && made(mcpSignIn, egress) }),
     defaults: options.sandbox ? {} : { sandbox: workerSandbox() },
   });
-  sweepDue(runtime, { intervalMs: planLeaseMs / 3, report: runtime.report }); // continues plans after a reload; ends with the worker
+  sweepDue(runtime, { intervalMs: sweepMs, report: runtime.report }); // continues plans after a reload; ends with the worker
   return runtime;
 }
 

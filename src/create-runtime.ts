@@ -247,12 +247,12 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
     discovery,
     dataSources,
     mcp: mcpServersOf(options, { storage: steady, secrets, catalog, emit, now, report }),
-    plans: (steps, arm) =>
+    plans: (steps, shared) =>
       createRuntimePlans({
         ...observers,
         storage,
         steps,
-        arm,
+        ...shared,
         notices,
         limits: { storageGraceMs, stallAfter: limits.stallAfter, ...options.plans },
         authorize: hook,

@@ -3,7 +3,7 @@
 import { promisifyRequest } from 'idb-keyval';
 import { checkNames, optional } from '../../src/base/check-options.ts';
 import { encodeKey, keyBytes, keyText } from '../../src/base/key.ts';
-import type { ClosableStorage, CommitResult, Entry, Watchable } from '../../src/contracts/storage.ts';
+import type { ClosableStorage, CommitResult, Entry, Presence, Watchable } from '../../src/contracts/storage.ts';
 import {
   byteString,
   findConflicts,
@@ -55,6 +55,7 @@ export function indexedDbStorage(
   const news = createSharedNews(`pinnace:${name}`);
   return {
     checks: true,
+    presence: presenceByLock(`pinnace:${name}`),
     async get(key) {
       const bytes = encodeKey(key);
       const row = await use('readonly', (store) => readRow(store, bytes));
@@ -75,6 +76,23 @@ export function indexedDbStorage(
       news.close();
       await connection.close();
     },
+  };
+}
+
+/** Each process holds a Web Lock, which is freed when it ends: a worker, or a page with its workers. `undefined` where there are none. */
+function presenceByLock(name: string): Presence | undefined {
+  const locks = globalThis.navigator?.locks as LockManager | undefined; // absent where the page is not secure, and in Deno
+  if (!locks) return undefined;
+  return {
+    show: (id, signal) =>
+      new Promise((resolve, reject) => {
+        const held = async (): Promise<void> => {
+          resolve();
+          await new Promise<void>((free) => signal.addEventListener('abort', () => free(), { once: true }));
+        };
+        locks.request(`${name} ${id}`, { signal }, held).catch(reject);
+      }),
+    ended: async (id, signal) => await locks.request(`${name} ${id}`, { signal }, () => undefined),
   };
 }
 

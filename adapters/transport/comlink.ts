@@ -127,15 +127,14 @@ function exposeToPages(runtime: ExposedRuntime, worker: Endpoint): void {
   });
 }
 
-/** The run that writes the chat's message, or whose worker was lost while it did, and what earlier runs have written of it. */
+/** The run that writes the chat's message, or was interrupted while it did, and what earlier runs have written of it. */
 async function messageOfChat(
   { runs }: ExposedRuntime,
   chatId: string,
   principal: Principal,
 ): Promise<{ readonly runId: string; readonly earlier: readonly UIMessageChunk[] } | undefined> {
   const run = await runs?.ofChat(principal, chatId, { ended: true });
-  const isLost = run?.state === 'failed' && run.error?.details?.['reason'] === 'worker_lost';
-  if (!runs || !run || (run.state !== 'running' && !isLost)) return undefined;
+  if (!runs || (run?.state !== 'running' && run?.state !== 'interrupted')) return undefined;
   const texts = await runs.earlier(principal, run.runId);
   return { runId: run.runId, earlier: texts.map((text) => JSON.parse(text) as UIMessageChunk) }; // `record` alone writes them
 }

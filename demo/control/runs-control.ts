@@ -18,7 +18,7 @@ export interface RunHead {
   readonly startedAt: number;
   /** `pending`: it is running, or its end was never emitted. */
   readonly status: EventStatus;
-  /** How its last end was: `completed`, `awaiting_approval`, `suspended`, `stopped`, `cancelled` or `failed`. */
+  /** How its last end was: `completed`, `awaiting_approval`, `suspended`, `stopped`, `cancelled`, `failed` or `interrupted`. */
   readonly end?: string | undefined;
   /** Its worker ended before it did. */
   readonly isInterrupted?: boolean | undefined;

@@ -23,7 +23,7 @@ export function stateOfRun(
   { status, end, isInterrupted = false }: Pick<RunHead, 'status' | 'end' | 'isInterrupted'>,
 ): RunState {
   if (end === 'awaiting_approval' || end === 'suspended') return 'waiting';
-  if (end === 'stopped') return 'stopped';
+  if (end === 'stopped' || end === 'interrupted') return end;
   switch (status) {
     case 'pending':
       return isInterrupted ? 'interrupted' : 'running';

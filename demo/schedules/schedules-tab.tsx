@@ -175,6 +175,7 @@ const states: Readonly<Record<string, string>> = {
   stopped: 'stopped at a limit',
   cancelled: 'canceled',
   failed: 'failed',
+  interrupted: 'interrupted',
   refused: 'refused',
 };
 const outcomes: Readonly<Record<ScheduleFire['outcome'], string>> = {

@@ -48,9 +48,19 @@ export interface Storage {
   readonly checks?: true;
   /** Whether it is gone with its process: an endpoint that stops ends its runs then, for no other could continue them. */
   readonly isVolatile?: true;
+  /** Whether processes live, where no other machine shares the storage and the platform knows it. */
+  readonly presence?: Presence | undefined;
   get(key: Key): Promise<Entry | undefined>;
   list(options: { readonly prefix: Key; readonly after?: Key; readonly limit: number }): Promise<Entry[]>;
   commit(changes: readonly Change[]): Promise<CommitResult>;
+}
+
+/** Of the processes that share a storage, says which have ended: at once, and without clocks. */
+export interface Presence {
+  /** Shows that this process lives until it ends, or the signal aborts. Resolves when the others see it. */
+  show(id: string, signal: AbortSignal): Promise<void>;
+  /** Resolves when a process that has shown itself has ended. Rejects when the signal aborts. */
+  ended(id: string, signal: AbortSignal): Promise<void>;
 }
 
 /**

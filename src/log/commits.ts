@@ -67,6 +67,7 @@ export function steadyStorage(
 ): Storage & Partial<Watchable> {
   return {
     ...(storage.checks && { checks: true }),
+    ...(storage.presence && { presence: storage.presence }),
     get: (key) => outlast(() => storage.get(key), graceMs),
     list: (options) => outlast(() => storage.list(options), graceMs),
     commit: (changes) =>

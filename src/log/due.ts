@@ -173,6 +173,7 @@ export class DueIndex {
   }
 }
 
-function roomOf(id: string): string {
+/** The room of a thing, by the prefix of its id. */
+export function roomOf(id: string): string {
   return id.slice(0, id.indexOf('_'));
 }

@@ -19,6 +19,7 @@ export function groupCommits(storage: Storage & Partial<Watchable>): Storage & P
   const add = createBatches<Waiting>((queue) => commitGroup(storage, takeGroup(queue)));
   return {
     ...(storage.checks && { checks: true }),
+    ...(storage.presence && { presence: storage.presence }),
     get: (key) => storage.get(key),
     list: (options) => storage.list(options),
     ...(storage.watch && { watch: storage.watch.bind(storage) }),

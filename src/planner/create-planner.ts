@@ -7,6 +7,7 @@ import type { Plans } from '../contracts/plans.ts';
 import { createReport, reportedHook, reportedPort, reportHidden, unreported } from '../events/report.ts';
 import { steadyStorage } from '../log/commits.ts';
 import { DueIndex } from '../log/due.ts';
+import { Instances } from '../log/instances.ts';
 import { defaultPlanLimits } from './plan-limits.ts';
 import type {
   CreatePlannerOptions,
@@ -41,11 +42,12 @@ export function createPlanner(options: CreatePlannerOptions): Planner {
     storage: reportedPort(given.storage, report, { kind: 'storage', isRetried: true }),
     authorize: authorize && reportedHook(authorize, report, 'authorize'),
   };
-  return plannerOnUse(parts, async (arm) => (await loadPlanner()).openPlanner({ ...parts, arm }));
+  return plannerOnUse(parts, async (shared) => (await loadPlanner()).openPlanner({ ...parts, ...shared }));
 }
 
 /** The plans of a runtime's runs, and the planner that makes them. */
 interface RuntimePlans extends Plans {
+  readonly take: OpenPlanner['take'];
   readonly planner: Planner;
 }
 
@@ -55,23 +57,32 @@ const loadRuntimePlanner = /* @__PURE__ */ loadOnce(() => import('./runtime-plan
 export function createRuntimePlans(options: RuntimePlannerOptions): RuntimePlans {
   const planner = plannerOnUse(
     options,
-    async (arm) => (await loadRuntimePlanner()).openRuntimePlanner({ arm, ...options }),
+    async (shared) => (await loadRuntimePlanner()).openRuntimePlanner({ ...shared, ...options }),
   );
   return { ...planner, planner };
 }
 
+/** What the planner has in common with the index of due things and the instances outside of it. */
+interface Shared {
+  readonly arm: (at: number) => void;
+  readonly instances: Instances;
+}
+
 /** Creates the planner. A call rejects when loading fails, and the next call loads again. */
 export function plannerOnUse(
-  { storage, limits, metrics, report = unreported, now = Date.now }: Pick<
+  { storage: given, limits, metrics, report = unreported, now = Date.now, instances: shared }: Pick<
     OpenPlannerOptions,
-    'storage' | 'limits' | 'metrics' | 'report' | 'now'
+    'storage' | 'limits' | 'metrics' | 'report' | 'now' | 'instances'
   >,
-  load: (arm: (at: number) => void) => Promise<LoadedPlanner>,
+  load: (shared: Shared) => Promise<LoadedPlanner>,
 ): OpenPlanner {
-  const { planner, loaded, close } = closable(() => load((at) => due.arm(at)));
+  const { planner, loaded, close } = closable(() => load({ arm: (at) => due.arm(at), instances }));
   const wake: OpenPlanner['wake'] = async (planId) => await (await planner()).wake(planId);
+  const take: OpenPlanner['take'] = async (planId, left) => await (await planner()).take(planId, left);
+  const storage = steadyStorage(given, limits?.storageGraceMs ?? defaultPlanLimits.storageGraceMs);
+  const instances = shared ?? new Instances({ storage, rooms: { plan: take } });
   const due = new DueIndex({
-    storage: steadyStorage(storage, limits?.storageGraceMs ?? defaultPlanLimits.storageGraceMs),
+    storage,
     rooms: { plan: wake }, // which loads what continues plans when one is due
     onError: (error, planId) => reportHidden(report, error, { kind: 'plan', planId }),
     now,
@@ -99,12 +110,17 @@ export function plannerOnUse(
     },
     async sweep() {
       loaded()?.pump();
+      instances.glance();
       return await due.sweep();
     },
     wake,
+    take,
     async close(options) {
       due.close();
       await close(options);
+      if (shared) return;
+      if (options?.handOver === true) await instances.leave().catch(() => undefined); // the storage is away: then it is silent
+      instances.close();
     },
     openPlans: () => loaded()?.openPlans() ?? 0,
   };

@@ -1,13 +1,14 @@
 /** Creates the journal of a new plan, and takes over existing ones. */
 
 import { fromData, PinnaceError } from '../base/errors.ts';
-import { creation, readJournal, takeOver } from '../log/journal-record.ts';
+import { creation, type JournalHead, readJournal, takeOver } from '../log/journal-record.ts';
 import { canonicalJson } from '../base/json.ts';
 import type { Key } from '../base/key.ts';
 import type { Label } from '../permission/label.ts';
 import { haveOneOwner } from '../permission/ownership.ts';
 import { commitOwn } from '../log/commits.ts';
-import { dueChange } from '../log/due.ts';
+import { dueChange, dueKey, earlierDueKey } from '../log/due.ts';
+import { type LeftInstance, ownedKey } from '../log/instances.ts';
 import type { Change, Storage } from '../contracts/storage.ts';
 import type { Task } from './action.ts';
 import { create } from './carry-out.ts';
@@ -38,7 +39,7 @@ export interface Founding {
 
 /** Creates a plan with its first agent and the given tasks in one commit, or returns the id of a known key. */
 export async function foundPlan(
-  { storage, limits, now }: PlanHost,
+  { storage, limits, now, instances }: PlanHost,
   founding: Founding,
 ): Promise<OwnedPlan | { readonly known: string }> {
   const known = await findKnown(storage, founding);
@@ -48,7 +49,6 @@ export async function foundPlan(
   const [at, ttlMs] = [now(), limits.retentionMs];
   const state = createPlanState();
   const { events, texts, changes } = await firstEvents(founding, { planId, at, limits, state });
-  const dueAt = at + limits.leaseMs;
   const { traceId, goal, agentId } = terms;
   const headState: PlanHead = {
     status: 'running',
@@ -59,13 +59,14 @@ export async function foundPlan(
     traceId,
     goal: goal.slice(0, 200).toWellFormed(),
     startedAt: at,
-    dueAt,
   };
-  const created = creation(planPrefix(planId), { state: headState, at, ttlMs, items: texts });
+  const instance = instances.id;
+  const created = creation(planPrefix(planId), { state: headState, at, ttlMs, items: texts, instance });
   const founded = [
     ...created.changes,
     ...changes,
-    dueChange({ at: dueAt, id: planId, tenant: owner.tenant }, ttlMs),
+    { key: ownedKey(instance, planId), value: true, ttlMs },
+    ...instances.join(planId),
     ...await keyChanges(founding, { planId, ttlMs }),
   ];
   // Only this call uses the id: a head under it shows that everything was written.
@@ -161,19 +162,57 @@ async function keyChanges(
   return [{ key: idempotencyKey(owner, idempotency.key), value: record, ifVersion: null, ttlMs }];
 }
 
-/** Takes over a plan that waits or whose owner was lost; `undefined` when it cannot be taken over. */
+/** A plan of version 0.2 names no instance: without a commit for this long, its owner is lost. */
+const silentMs = 30_000;
+/** A plan that loses its instance again, without an event between, may be the cause: it waits for so long, then for longer. */
+const pauseMs = 30_000;
+const longestPauseMs = 600_000;
+
+/** Takes over a plan that waits, or that another instance has left; `undefined` when it cannot be taken over, or must wait. */
 export async function claimPlan(
   planId: string,
-  { storage, limits, now }: PlanHost,
+  { storage, limits, now, instances, arm }: PlanHost,
+  left?: LeftInstance,
 ): Promise<OwnedPlan | undefined> {
+  const { retentionMs: ttlMs } = limits;
+  const prefix = planPrefix(planId);
+  const found = (await readJournal<PlanHead>(storage, prefix))?.head;
+  if (!found || !isFree(found, { left, now })) return undefined;
+  const { fence, state: { tenant, dueAt: before } } = found;
+  const taking = { storage, prefix, now, ttlMs, when: (head: JournalHead<PlanHead>): boolean => head.fence === fence };
+  const changes = [
+    ...left?.checks ?? [],
+    ...left && left.id !== instances.id ? [{ key: ownedKey(left.id, planId) }] : [],
+    ...before === undefined ? [] : [{ key: dueKey(before, planId) }, { key: earlierDueKey(before, planId) }],
+  ];
+  const losses = left?.cause === 'dead' ? lossesOf(found) : undefined;
+  if (losses && losses.count > 1) {
+    const dueAt = now() + Math.min(longestPauseMs, pauseMs * 2 ** (losses.count - 2));
+    const paused = [...changes, dueChange({ at: dueAt, id: planId, tenant }, ttlMs)];
+    const next = (state: PlanHead): PlanHead => ({ ...state, losses, status: 'waiting', dueAt });
+    if (await takeOver<PlanHead>({ ...taking, next, changes: paused })) arm(dueAt);
+    return undefined;
+  }
   const taken = await takeOver<PlanHead>({
-    storage,
-    prefix: planPrefix(planId),
-    now,
-    ttlMs: limits.retentionMs,
-    when: ({ at, state }) => state.status === 'waiting' || (state.status === 'running' && now() - at >= limits.leaseMs),
+    ...taking,
+    instance: instances.id,
+    next: ({ dueAt: _, ...state }) => ({ ...state, status: 'running', ...(losses && { losses }) }),
+    changes: [...changes, { key: ownedKey(instances.id, planId), value: true, ttlMs }, ...instances.join(planId)],
   });
   if (!taken) return undefined;
   const { state, snapshot } = await readState(storage, planId);
   return { planId, ...taken, state, events: [], snapshot, inbound: await readInbound(storage, planId) };
+}
+
+function isFree(
+  { at, instance, state: { status } }: JournalHead<PlanHead>,
+  { left, now }: { readonly left: LeftInstance | undefined; readonly now: () => number },
+): boolean {
+  if (left) return status === 'running' && instance === left.id;
+  return status === 'waiting' || (status === 'running' && instance === undefined && now() - at >= silentMs);
+}
+
+/** The losses of the plan, with this one. */
+function lossesOf({ seq, state: { losses } }: JournalHead<PlanHead>): NonNullable<PlanHead['losses']> {
+  return { seq, count: losses?.seq === seq ? losses.count + 1 : 1 };
 }

@@ -71,7 +71,6 @@ export class LivePlan {
   #isReleased = false;
   #isReleasing = false;
   readonly #alarm: Alarm;
-  readonly #heartbeat: ReturnType<typeof setInterval>;
 
   /** Takes the plan, and starts what can run. */
   constructor(owned: OwnedPlan, host: PlanHost, places: ProviderPlaces) {
@@ -102,8 +101,6 @@ export class LivePlan {
       onLost: (error) => this.#lose(error),
     });
     void this.released.then(() => observed?.leave());
-    this.#heartbeat = setInterval(() => this.#beat(), limits.leaseMs / 3);
-    this.#journal.setHead({ ...this.#journal.head, status: 'running', dueAt: now() + limits.leaseMs });
     this.#start(inbound);
   }
 
@@ -166,10 +163,11 @@ export class LivePlan {
     this.#release('closed');
   }
 
-  /** Leaves the plan to another process, which may claim it at once. */
+  /** Lets go of the plan when all of it is committed; another process then takes it, as it is this instance's still. */
   handOver(): void {
     if (this.#isReleasing || this.#isReleased) return;
-    void this.#leave(this.#host.now());
+    this.#isReleasing = true;
+    void this.#journal.flush().then(() => this.#release('closed'), () => undefined);
     for (const run of this.#running) run.abort(failureOf(run.activity));
   }
 
@@ -251,7 +249,7 @@ export class LivePlan {
   }
 
   #afterCommit(): void {
-    if (this.#isReleased) return; // what was committed meanwhile is the next owner's to start, or to ask about
+    if (this.#isReleased || this.#isReleasing) return; // what is committed now is the next owner's to start, or to ask about
     const { committed } = this.#journal;
     this.#queue.commit(committed);
     const recorded = this.#starting.filter(({ seq }) => seq <= committed);
@@ -295,7 +293,7 @@ export class LivePlan {
 
   async #leave(dueAt: number): Promise<void> {
     this.#isReleasing = true;
-    this.#journal.setHead({ ...this.head, status: 'waiting', dueAt: Math.min(dueAt, planDeadlineAt(this.state)) });
+    this.#journal.leave({ ...this.head, status: 'waiting', dueAt: Math.min(dueAt, planDeadlineAt(this.state)) });
     await this.#journal.flush().then(() => this.#release('suspended'), () => undefined);
   }
 
@@ -303,17 +301,11 @@ export class LivePlan {
     if (this.#isReleasing) return;
     this.#isReleasing = true;
     const { phase } = this.state;
-    const { dueAt: _, ...head } = this.head;
     if (phase === 'done' || phase === 'failed' || phase === 'cancelled') {
-      this.#journal.setHead({ ...head, status: phase, endedAt: this.state.at });
+      this.#journal.leave({ ...this.head, status: phase, endedAt: this.state.at });
     }
     for (const run of this.#running) run.abort(failureOf(run.activity));
     await this.#journal.flush().then(() => this.#release('ended'), () => undefined);
-  }
-
-  #beat(): void {
-    if (this.#isReleasing) return;
-    this.#journal.setHead({ ...this.head, dueAt: this.#host.now() + this.#host.limits.leaseMs });
   }
 
   #arm(): void {
@@ -329,7 +321,6 @@ export class LivePlan {
     if (this.#isReleased) return;
     this.#isReleased = true;
     this.#alarm.clear();
-    clearInterval(this.#heartbeat);
     for (const { activity } of this.#starting) this.#giveBack(activity);
     if (how === 'closed') { for (const run of this.#running) run.abort(failureOf(run.activity)); }
     this.#released.resolve(how);

@@ -1,6 +1,7 @@
 /** The plans that this process runs: claims them, passes on what comes from outside, and releases them. */
 
 import { reportHidden } from '../events/report.ts';
+import { type LeftInstance, ownedKey } from '../log/instances.ts';
 import { readJournal } from '../log/journal-record.ts';
 import { watchKey } from '../log/bulletin.ts';
 import { claimPlan } from './found-plan.ts';
@@ -18,7 +19,6 @@ export class LivePlans {
   readonly #places: ProviderPlaces;
   readonly #live = new Map<string, LivePlan>();
   readonly #claiming = new Map<string, Promise<LivePlan | undefined>>();
-  readonly #retries = new Set<ReturnType<typeof setTimeout>>();
   #isClosed = false;
 
   constructor(host: PlanHost) {
@@ -44,13 +44,14 @@ export class LivePlans {
   async bring(planId: string): Promise<void> {
     const plan = this.#live.get(planId) ?? await this.#claim(planId);
     if (plan) plan.take(await readInbound(this.host.storage, planId));
+    else await this.#claimLost(planId); // its owner may be dead
   }
 
-  /** Claims the plan whenever its owner is lost, so that a reader does not wait for a sweep. Ends with the signal, or the returned function. */
+  /** Looks whether the owner of the plan lives, so that a reader does not wait for a sweep. Ends with the signal, or the returned function. */
   guard(planId: string, signal?: AbortSignal): () => void {
     const claimLost = (): void => void this.#claimLost(planId).catch(this.#reportOf(planId)); // the next one tries again
     claimLost();
-    const timer = setInterval(claimLost, Math.min(this.host.limits.leaseMs / 2, guardMs));
+    const timer = setInterval(claimLost, guardMs);
     const stop = (): void => {
       clearInterval(timer);
       signal?.removeEventListener('abort', stop);
@@ -65,9 +66,17 @@ export class LivePlans {
     return !this.#live.has(planId) && await this.#claim(planId) !== undefined;
   }
 
+  /** Takes over a plan that another instance has left. */
+  async take(planId: string, left: LeftInstance): Promise<void> {
+    const head = (await readJournal<PlanHead>(this.host.storage, planPrefix(planId)))?.head;
+    // It has ended, or waits, or another instance has it.
+    const isOver = head?.instance !== left.id || head.state.status !== 'running';
+    if (isOver) await this.host.storage.commit([{ key: ownedKey(left.id, planId) }]);
+    else await this.#claim(planId, left);
+  }
+
   async close({ handOver = false } = {}): Promise<void> {
     this.#isClosed = true;
-    for (const timer of this.#retries) clearTimeout(timer);
     for (const plan of this.#live.values()) {
       if (handOver) plan.handOver();
       else plan.close();
@@ -94,6 +103,7 @@ export class LivePlans {
     const { storage } = this.host;
     const plan = new LivePlan(owned, this.host, this.#places);
     this.#live.set(planId, plan);
+    this.host.instances.claimed(planId);
     const report = this.#reportOf(planId);
     const onNews = (): void => {
       void readInbound(storage, planId).then((inbound) => inbound.items.length > 0 && plan.take(inbound))
@@ -110,45 +120,34 @@ export class LivePlans {
     stopWatch();
     if (how === 'suspended') this.host.arm(plan.head.dueAt ?? Infinity);
     this.#live.delete(planId);
+    this.host.instances.released(planId);
     if (this.#isClosed) return;
-    if (how === 'lost') this.#claimLater(planId);
+    if (how === 'lost') this.host.instances.abandon(planId); // unless another instance has it
     // Items that arrived during the release: their sender saw an owner and did not claim the plan.
     const { storage } = this.host;
     if (how === 'suspended' && (await readInbound(storage, planId)).items.length > 0) await this.#claim(planId);
   }
 
-  /** The storage may have failed for a moment: claim the plan again after the lease, unless another process has. */
-  #claimLater(planId: string): void {
-    const timer = setTimeout(() => {
-      this.#retries.delete(timer);
-      void this.#claim(planId).catch((error: unknown) => {
-        this.#reportOf(planId)(error);
-        if (!this.#isClosed) this.#claimLater(planId);
-      });
-    }, this.host.limits.leaseMs + 1);
-    this.#retries.add(timer);
-  }
-
   /** Runs the plan here, unless another process owns it. */
-  async #claim(planId: string): Promise<LivePlan | undefined> {
+  async #claim(planId: string, left?: LeftInstance): Promise<LivePlan | undefined> {
     const known = this.#live.get(planId) ?? this.#claiming.get(planId);
     if (known) return await known;
-    const claimed = this.#claimOnce(planId).finally(() => this.#claiming.delete(planId));
+    const claimed = this.#claimOnce(planId, left).finally(() => this.#claiming.delete(planId));
     this.#claiming.set(planId, claimed);
     return await claimed;
   }
 
   async #claimLost(planId: string): Promise<void> {
-    const { storage, now, limits: { leaseMs } } = this.host;
+    const { storage, now, instances } = this.host;
     if (this.#live.has(planId)) return;
     const head = (await readJournal<PlanHead>(storage, planPrefix(planId)))?.head;
     const { status, dueAt = Infinity } = head?.state ?? {};
-    const isLost = status === 'running' && head !== undefined && now() - head.at >= leaseMs;
-    if (isLost || (status === 'waiting' && dueAt <= now())) await this.#claim(planId);
+    if (status === 'running' && head?.instance !== undefined) instances.ask(head.instance, planId);
+    else if (status === 'running' || (status === 'waiting' && dueAt <= now())) await this.#claim(planId);
   }
 
-  async #claimOnce(planId: string): Promise<LivePlan | undefined> {
-    const owned = this.#isClosed ? undefined : await claimPlan(planId, this.host);
+  async #claimOnce(planId: string, left?: LeftInstance): Promise<LivePlan | undefined> {
+    const owned = this.#isClosed ? undefined : await claimPlan(planId, this.host, left);
     return owned && this.run(owned);
   }
 }

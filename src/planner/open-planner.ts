@@ -37,7 +37,7 @@ import type { PlanHost } from './plan-host.ts';
 import type { PlanOwner } from './run-agent.ts';
 
 /** Creates a planner. Its requests may come from callers: it parses them. */
-export function openPlanner(options: OpenPlannerOptions): LoadedPlanner {
+export function openPlanner(options: OpenPlannerOptions & Pick<PlanHost, 'instances'>): LoadedPlanner {
   const host = hostOf(options);
   const { storage } = host;
   const live = new LivePlans(host);
@@ -88,6 +88,7 @@ export function openPlanner(options: OpenPlannerOptions): LoadedPlanner {
       return await readValue(storage, planId, ref);
     },
     wake: (planId) => live.wake(planId),
+    take: (planId, left) => live.take(planId, left),
     pump: () => live.pump(),
     close: (how) => live.close(how),
     openPlans: () => live.size,
@@ -95,11 +96,15 @@ export function openPlanner(options: OpenPlannerOptions): LoadedPlanner {
   return planner;
 }
 
-function hostOf({ emit = unobserved, report = unreported, now = Date.now, ...options }: OpenPlannerOptions): PlanHost {
-  const { runAgent, authorize, metrics, notices, arm = () => undefined } = options;
+function hostOf(
+  { emit = unobserved, report = unreported, now = Date.now, ...options }:
+    & OpenPlannerOptions
+    & Pick<PlanHost, 'instances'>,
+): PlanHost {
+  const { runAgent, authorize, metrics, notices, instances, arm = () => undefined } = options;
   const limits: PlanLimits = { ...defaultPlanLimits, ...options.limits };
   const storage = steadyStorage(options.storage, limits.storageGraceMs);
-  return { storage, runAgent, limits, authorize, emit, metrics, report, arm, notices, now };
+  return { storage, runAgent, limits, authorize, emit, metrics, report, arm, instances, notices, now };
 }
 
 /** What the runtime stops by itself needs no scope of the caller. */

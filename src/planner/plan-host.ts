@@ -5,6 +5,7 @@ import type { Storage, Watchable } from '../contracts/storage.ts';
 import type { Emit } from '../events/events.ts';
 import type { NoticeMaker } from '../contracts/notices.ts';
 import type { Report } from '../events/report.ts';
+import type { Instances } from '../log/instances.ts';
 import type { AuthorizeCreate } from './authorize-create.ts';
 import type { PlanLimits } from './plan-limits.ts';
 import type { RunAgent } from './run-agent.ts';
@@ -20,6 +21,7 @@ export interface PlanHost {
   readonly report: Report;
   /** Has the plans that are due at this time woken then. */
   readonly arm: (at: number) => void;
+  readonly instances: Instances;
   /** Makes the notices of questions. */
   readonly notices: NoticeMaker | undefined;
   readonly now: () => number;

@@ -2,21 +2,14 @@
 
 import type { PinnaceError } from '../base/errors.ts';
 import type { Change } from '../contracts/storage.ts';
-import { dueChange, dueKey, earlierDueKey } from '../log/due.ts';
+import { dueChange } from '../log/due.ts';
+import { ownedKey } from '../log/instances.ts';
 import type { JournalHead } from '../log/journal-record.ts';
 import { type Journal, openJournal } from '../log/journal.ts';
 import { type Interruption, interruptionChange } from '../permission/interruption.ts';
 import { announcedChanges, settledChanges, waitingChanges } from '../permission/waiting.ts';
 import { Draft, type DraftSettings } from './draft.ts';
-import {
-  askKey,
-  createOutliner,
-  type Inbound,
-  isOver,
-  type Outliner,
-  type PlanHead,
-  planPrefix,
-} from './plan-record.ts';
+import { askKey, createOutliner, type Inbound, type Outliner, type PlanHead, planPrefix } from './plan-record.ts';
 import type { AskFacts, PlanEvent } from './plan-event.ts';
 import type { PlanHost } from './plan-host.ts';
 import type { PlanLimits } from './plan-limits.ts';
@@ -52,6 +45,7 @@ interface JournalListener {
 export class PlanJournal {
   readonly #state: PlanState;
   readonly #planId: string;
+  readonly #instance: string | undefined;
   readonly #now: () => number;
   readonly #notices: PlanHost['notices'];
   readonly #ttlMs: number;
@@ -61,8 +55,6 @@ export class PlanJournal {
   readonly #snapshots: Snapshots;
   readonly #open: Map<string, AskFacts>;
   #head: PlanHead;
-  /** The index may have the plan as an earlier version has indexed it. */
-  #isEarlier: boolean;
   #seq: number;
   #committed: number;
   /** Events that are not committed yet. */
@@ -75,12 +67,12 @@ export class PlanJournal {
   ) {
     this.#state = state;
     this.#planId = planId;
+    this.#instance = head.instance;
     this.#now = now;
     this.#notices = notices;
     const ttlMs = this.#ttlMs = limits.retentionMs;
     this.#settings = settingsOf(state, limits);
     this.#head = head.state;
-    this.#isEarlier = events.length === 0;
     this.#seq = this.#committed = head.seq;
     this.#open = new Map(state.asks);
     this.#outliner = createOutliner({ planId, owner: `${head.fence}`, ttlMs });
@@ -93,7 +85,7 @@ export class PlanJournal {
       version,
       now,
       ttlMs,
-      graceMs: Math.min(limits.storageGraceMs, limits.leaseMs / 3),
+      graceMs: limits.storageGraceMs,
       onCommit: (upTo) => {
         const committed = this.#tail.splice(0, upTo - this.#committed);
         this.#committed = upTo;
@@ -139,20 +131,15 @@ export class PlanJournal {
     return events;
   }
 
-  /** Changes the head; the index of due times follows it. */
-  setHead(head: PlanHead): void {
-    const [before, planId, ttlMs] = [this.#head, this.#planId, this.#ttlMs];
-    const isMoved = before.dueAt !== undefined && before.dueAt !== head.dueAt;
-    const isDue = head.dueAt !== undefined && !isOver(head);
-    const earlier = isMoved && this.#isEarlier ? [{ key: earlierDueKey(before.dueAt, planId) }] : [];
-    this.#head = head;
-    this.#isEarlier = false;
+  /** Ends or leaves the plan: this instance does not own it any more, and the index has when it is due. */
+  leave(head: PlanHead): void {
+    const { dueAt: at, tenant } = this.#head = head;
+    const [id, ttlMs, instance] = [this.#planId, this.#ttlMs, this.#instance];
     this.#journal.append([], {
       state: head,
       changes: [
-        ...(isMoved ? [{ key: dueKey(before.dueAt, planId) }] : []),
-        ...(isDue ? [dueChange({ at: head.dueAt, id: planId, tenant: head.tenant }, ttlMs)] : []),
-        ...earlier,
+        ...(at === undefined ? [] : [dueChange({ at, id, tenant }, ttlMs)]),
+        ...(instance === undefined ? [] : [{ key: ownedKey(instance, id) }]),
       ],
     });
   }

@@ -22,9 +22,7 @@ export interface PlanLimits {
   readonly reserve: { readonly tokens: number; readonly cost: number };
   /** Repeats without progress before the plan counts as stalled. */
   readonly stallAfter: number;
-  /** An owner without a sign of life for this long has lost its plan. */
-  readonly leaseMs: number;
-  /** How long an owner outlasts a storage that is out of reach; at most a third of `leaseMs`, so that it stops before its lease is over. */
+  /** How long an owner outlasts a storage that is out of reach. */
   readonly storageGraceMs: number;
   /** A plan that waits for a timer this near keeps its owner. */
   readonly lingerMs: number;
@@ -61,7 +59,6 @@ export const defaultPlanLimits: PlanLimits = {
   providers: {},
   reserve: { tokens: 4000, cost: 0 },
   stallAfter: 3,
-  leaseMs: 30_000,
   storageGraceMs: 10_000,
   lingerMs: 30_000,
   snapshotEvents: 1000,

@@ -25,8 +25,10 @@ export interface PlanHead {
   /** Milliseconds since 1970. */
   readonly startedAt: number;
   readonly endedAt?: number;
-  /** When an instance must check the plan; its key in the index of due times. */
+  /** When an instance must continue the plan, which has no owner until then; its key in the index of due times. */
   readonly dueAt?: number;
+  /** How often the plan has lost its instance since it has recorded this event. */
+  readonly losses?: { readonly count: number; readonly seq: number };
 }
 
 /** Input from outside, for the owner of the plan. */

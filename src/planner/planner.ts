@@ -14,6 +14,7 @@ import type { ArgumentFacts, Principal } from '../base/principal.ts';
 import type { Emit } from '../events/events.ts';
 import type { NoticeMaker } from '../contracts/notices.ts';
 import type { OnError, Report } from '../events/report.ts';
+import type { Instances, Take } from '../log/instances.ts';
 import type { AuthorizeCreate } from './authorize-create.ts';
 import type { RunAgent, ValueRef } from './run-agent.ts';
 import type { AskFacts, NumberedEvent } from './plan-event.ts';
@@ -46,6 +47,8 @@ export interface OpenPlannerOptions extends Omit<CreatePlannerOptions, 'onError'
   readonly report?: Report;
   /** Has the plans that are due at this time woken then: the planner's own index when absent. */
   readonly arm?: (at: number) => void;
+  /** The instances that share the storage: the planner's own when absent. */
+  readonly instances?: Instances | undefined;
   /** Makes the notices of questions; absent where nobody is sent any. */
   readonly notices?: NoticeMaker | undefined;
   /** Is called before an administrator reads the plan of another; rejects where that is refused. */
@@ -126,11 +129,11 @@ export interface Planner {
   /** Reads a large value by its reference. */
   read(planId: string, principal: Principal, ref: ValueRef): Promise<unknown>;
   /**
-   * Continues plans that are due or lost their process, and returns how many. Call it regularly, from a scheduler or
-   * at the start of a request.
+   * Continues plans that are due, and returns how many. Also looks for instances that have died, whose plans follow within a few
+   * seconds. Call it regularly, from a scheduler or at the start of a request.
    */
   sweep(): Promise<number>;
-  /** Releases all plans; another process continues them when their lease is over, with `handOver` (false) at its next sweep. */
+  /** Releases all plans; another process continues them when this one is silent, with `handOver` (false) within a second. */
   close(options?: { readonly handOver?: boolean }): Promise<void>;
 }
 
@@ -153,6 +156,8 @@ export interface OpenPlanner extends Omit<Planner, 'start' | 'reply'> {
   stop(planId: string, principal: Principal, options: { readonly reason: string }): Promise<void>;
   /** Claims a plan that is due. Resolves to whether it was claimed here. */
   wake(planId: string): Promise<boolean>;
+  /** Takes over a plan that another instance has left. */
+  take: Take;
   /** Returns how many plans this process runs. */
   openPlans(): number;
 }
@@ -237,6 +242,7 @@ export interface RuntimePlannerOptions extends GuardPlannerOptions {
   readonly limits: Partial<PlanLimits>;
   /** Has the plans that are due at this time woken then. */
   readonly arm?: (at: number) => void;
+  readonly instances: Instances;
   /** Makes the notices of questions; absent where nobody is sent any. */
   readonly notices: NoticeMaker | undefined;
 }

@@ -27,7 +27,7 @@ import { programsIn } from '../runtime/message-parts.ts';
 import { Acts } from './acts.ts';
 import { HandleCount, Handles, type ProgramGuard } from './handles.ts';
 import { boundOf, createProgramCalls, createProgramView, type ProgramAsk, type ProgramView } from './program-calls.ts';
-import { ownerOfRun, runPrefix, type RunState } from '../runtime/run-record.ts';
+import { ownerOfRun, runPrefix, type RunState, runStateOf } from '../runtime/run-record.ts';
 import { maxProgramLength, maxProgramOutput } from '../tools/builtin/code-run.ts';
 import { claimOn, describedText, earlierClaim, factsOf } from '../tools/call-approval.ts';
 import { outcomeUnknown, waitingOutput } from '../tools/call-ends.ts';
@@ -428,7 +428,7 @@ async function requireFree(
 ): Promise<void> {
   if (status === 'suspended' || driver === runId) return;
   const run = driver === undefined ? undefined : await runs.state(principal, driver).catch(() => undefined);
-  if (run?.state === 'failed' && run.error?.details?.['reason'] === 'worker_lost') return;
+  if (run && runStateOf(run) === 'interrupted') return;
   throw unresumable('another run goes on with it', 'approval_spent');
 }
 

@@ -365,13 +365,13 @@ function closingTexts(end: RunEnd, { runId, state: { traceId } }: LiveRunOptions
 export function workerLost(why: NotRecovered): RunEnd {
   const error = new PinnaceError(
     'unavailable',
-    `The run failed: the instance that executed it was lost, and ${whys[why]}`,
+    `The run was interrupted: the instance that executed it was lost, and ${whys[why]}`,
     {
       retryable: false,
       details: { reason: 'worker_lost', why },
     },
   );
-  return { type: 'failed', error: toData(error) };
+  return { type: 'interrupted', error: toData(error) };
 }
 
 const whys = {

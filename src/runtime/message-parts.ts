@@ -219,7 +219,15 @@ export interface PinnaceDataParts {
   readonly run: {
     readonly runId: string;
     readonly traceId: string;
-    readonly state: 'running' | 'completed' | 'awaiting_approval' | 'suspended' | 'stopped' | 'cancelled' | 'failed';
+    readonly state:
+      | 'running'
+      | 'completed'
+      | 'awaiting_approval'
+      | 'suspended'
+      | 'stopped'
+      | 'cancelled'
+      | 'failed'
+      | 'interrupted';
     readonly error?: ErrorData;
   };
   /** The tools that the run had, and how many were excluded for which reason. `runtime.manifest` lists all. */

@@ -18,6 +18,7 @@ import type { AgentSteps } from '../contracts/steps.ts';
 import { reportedHook, reportHidden } from '../events/report.ts';
 import { steadyStorage } from '../log/commits.ts';
 import { DueIndex, type Wake } from '../log/due.ts';
+import type { Instances, Take } from '../log/instances.ts';
 import { createInterruptions } from '../permission/interruption.ts';
 import { createSlots } from '../tools/run-scope.ts';
 import { createChats } from './chats.ts';
@@ -49,12 +50,18 @@ import { ownerOfRun } from './run-record.ts';
 import type { EventBlocks } from '../events/event-query.ts';
 import { type EventFeed, ringFeed } from '../events/event-feed.ts';
 
+/** Plans that the instances of a storage own, and take over. */
+type Owned = Plans & { readonly take: Take };
+
 /** What a runtime is created with. The parts that need the runtime are functions of what they need. */
-export interface PipelineOptions<P extends Plans> extends Omit<RuntimeOptions, 'mcp' | 'plans'> {
+export interface PipelineOptions<P extends Owned> extends Omit<RuntimeOptions, 'mcp' | 'plans'> {
   /** Creates the MCP servers. `invalidate` removes records from the caches. */
   readonly mcp: (invalidate: Resolver['invalidate']) => McpSource;
   /** Creates the plans, whose agents work by these steps. `arm` has what is due at a time woken then. */
-  readonly plans: (steps: AgentSteps, arm: (at: number) => void) => P;
+  readonly plans: (
+    steps: AgentSteps,
+    shared: { readonly arm: (at: number) => void; readonly instances: Instances },
+  ) => P;
   /** Loads the room of forks. */
   readonly forks: LoadForks;
   /** Loads the room of webhooks. */
@@ -74,7 +81,7 @@ export interface PipelineOptions<P extends Plans> extends Omit<RuntimeOptions, '
 }
 
 /** Creates the runtime over its ports. */
-export function createPipeline<P extends Plans>(options: PipelineOptions<P>): HostedRuntime & { readonly plans: P } {
+export function createPipeline<P extends Owned>(options: PipelineOptions<P>): HostedRuntime & { readonly plans: P } {
   const { metrics, report } = options;
   const authorize = reportedHook(options.authorize, report, 'authorize');
   const closing = new AbortController();
@@ -138,7 +145,7 @@ export function createPipeline<P extends Plans>(options: PipelineOptions<P>): Ho
 /** The rooms that are loaded on use. */
 function openRooms(
   parts: RuntimeParts,
-  options: Pick<PipelineOptions<Plans>, 'schedules' | 'inbox' | 'undo'>,
+  options: Pick<PipelineOptions<Owned>, 'schedules' | 'inbox' | 'undo'>,
   services: InboxServices & ScheduleAccess,
 ): Pick<HostedRuntime, 'inbox' | 'mcpSignIns' | 'blobs' | 'undo'> & {
   readonly schedules: Schedules & { readonly wake: Wake };
@@ -157,7 +164,7 @@ function openRooms(
   };
 }
 
-function createParts<P extends Plans>(
+function createParts<P extends Owned>(
   options: PipelineOptions<P>,
   { guard, wake, ...lifecycle }: Pick<RuntimeParts, 'closing' | 'requireOpen'> & {
     readonly guard: Guard;
@@ -170,14 +177,12 @@ function createParts<P extends Plans>(
   const ttlMs = totalMs + 2 * retentionMs;
   const runs = createRuns({
     ...options,
+    ...{ retentionMs, commitSpacingMs, storageGraceMs, ttlMs },
     readAs: readRunAs(guard),
     recover: options.recovery
       ? async (runId, left, stored) => await (await loadRecovery()).recoverRun(parts, { runId, left, stored }, guard)
       : undefined,
-    retentionMs,
-    commitSpacingMs,
-    storageGraceMs,
-    ttlMs,
+    takePlan: (planId, left) => plans.take(planId, left),
   });
   const resolver: Resolver = createResolver({ ...options, onAgentsChanged: (agentIds) => dismiss(agentIds) });
   const dismiss = createDismissal(runs, (agentId, tenant) => resolver.agent(agentId, { tenant, via: 'in-process' }));
@@ -213,7 +218,7 @@ function createParts<P extends Plans>(
   };
   const openSteps = loadOnce(async () => (await loadSteps()).createAgentSteps(shared));
   const steps = onUse(openSteps, 'think', 'act');
-  const plans = options.plans(steps, (at) => shared.due.arm(at));
+  const plans = options.plans(steps, { arm: (at) => shared.due.arm(at), instances: runs.instances });
   const parts: RuntimeParts & { readonly plans: P } = { ...shared, plans };
   return { parts, steps, plans };
 }

@@ -97,7 +97,7 @@ export async function recoverRun(
     if (closing.aborted) return; // the next instance takes it
     const end: RunEnd = thrown === cancelled
       ? { type: 'cancelled', reason: 'cancelled' }
-      : { type: 'failed', error: toData(thrown) };
+      : { type: 'interrupted', error: toData(thrown) };
     const changes = [{ key: ownedKey(runs.instances.id, runId) }, ...ending];
     await endTakenRun(runId, stored, { taken, end, changes });
   }

@@ -153,13 +153,20 @@ export type RunEnd =
   /** The run reached a limit; its output until then is valid. */
   | { readonly type: 'stopped'; readonly finishReason: FinishReason; readonly error: ErrorData }
   | { readonly type: 'cancelled'; readonly reason: string }
-  | { readonly type: 'failed'; readonly error: ErrorData };
+  | { readonly type: 'failed'; readonly error: ErrorData }
+  /** The run has lost its instance, and none could go on with it. */
+  | { readonly type: 'interrupted'; readonly error: ErrorData };
+
+/** How a run is, or has ended: up to version 0.2 an interrupted one was recorded as failed. */
+export function runStateOf({ state, error }: Pick<RunState, 'state' | 'error'>): RunState['state'] {
+  return state === 'failed' && error?.details?.['reason'] === 'worker_lost' ? 'interrupted' : state;
+}
 
 /** Why calls that are open at this end of their run have no result. */
 export function lossAt(end: RunEnd): Loss {
   if (end.type === 'cancelled') return 'cancelled';
+  if (end.type === 'interrupted') return 'worker_lost';
   if (!('error' in end)) return 'run_failed';
-  if (end.error.details?.['reason'] === 'worker_lost') return 'worker_lost';
   return end.error.code === 'deadline_exceeded' ? 'run_timeout' : 'run_failed';
 }
 
@@ -190,7 +197,14 @@ export function toStatus(
   const { tenant: _, actor: __, span: ___, continues: ____, recovery: _____, parent, ...shown } = state;
   const { subject } = ownerOfRun(state);
   const from = parent && { parent: { runId: parent.runId, step: parent.step } };
-  return { runId, ...shown, ...(subject !== undefined && { subject }), ...from, lastSeq: seq };
+  return {
+    runId,
+    ...shown,
+    state: runStateOf(state),
+    ...(subject !== undefined && { subject }),
+    ...from,
+    lastSeq: seq,
+  };
 }
 
 /** Two requests claimed one key at the same time. */
@@ -353,6 +367,7 @@ function terminalChunk(end: RunEnd): UIMessageChunk {
     case 'cancelled':
       return { type: 'abort', reason: end.reason };
     case 'failed':
+    case 'interrupted':
       return { type: 'error', errorText: `${end.error.code}: ${end.error.message}` };
     default:
       return end satisfies never;

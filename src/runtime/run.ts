@@ -586,6 +586,7 @@ const statuses: Record<RunEnd['type'], SpanEnd['status']> = {
   stopped: 'error',
   cancelled: 'cancelled',
   failed: 'error',
+  interrupted: 'error',
 };
 
 /** So many names of tools a stream has: each run records them, and an agent may have thousands. */

@@ -27,7 +27,7 @@ import {
 import { loadOnce } from '../base/load-once.ts';
 import { createCursor, endLostRun, readRun, type RunCursor, type StoredRunOptions } from './stored-run.ts';
 import type { Notice, NoticeMaker } from '../contracts/notices.ts';
-import { Instances, type LeftInstance, ownedBy, ownedKey } from '../log/instances.ts';
+import { Instances, type LeftInstance, ownedKey, type Take } from '../log/instances.ts';
 import { type JournalHead, readJournal, type StoredJournal, takeOver } from '../log/journal-record.ts';
 
 const loadEarlier = /* @__PURE__ */ loadOnce(() => import('./earlier-chunks.ts'));
@@ -124,6 +124,8 @@ export interface RunsOptions extends Pick<StoredRunOptions, 'storage' | 'now' | 
   readonly notices: NoticeMaker | undefined;
   /** Continues a run that another instance has left, or ends it; absent where this instance continues none. */
   readonly recover: ((runId: string, left: LeftInstance, stored: StoredRunOptions) => Promise<void>) | undefined;
+  /** Takes over a plan that another instance has left. */
+  readonly takePlan: Take;
 }
 
 /** Opens the runs of a storage. */
@@ -155,10 +157,10 @@ export function createRuns(options: RunsOptions): Runs {
       return lives.size;
     },
     async handOver() {
-      if (!options.recover) return;
-      const left = [...lives.values()].filter(({ state }) => !state.parent); // a fork is not continued
+      const left = options.recover ? [...lives.values()].filter(({ state }) => !state.parent) : []; // a fork is not continued
       await Promise.all(left.map((live) => live.release()));
-      await instances.leave(left.length > 0).catch(() => undefined); // the storage is away: then it is silent
+      if (!options.recover && lives.size > 0) return; // they still end here
+      await instances.leave().catch(() => undefined); // the storage is away: then it is silent
     },
     async drained() {
       await Promise.all([...lives.values()].map(({ closed }) => closed));
@@ -182,8 +184,7 @@ function openShared(options: RunsOptions, closing: AbortSignal): Shared {
   const lives = new Map<string, LiveRun>();
   const instances: Instances = new Instances({
     storage,
-    owned: lives,
-    onLeft: async (left) => await takeRuns(left, stored, options.recover),
+    rooms: { run: (runId, left) => takeRun({ runId, left }, stored, options.recover), plan: options.takePlan },
   });
   const announce: StoredRunOptions['announce'] = (runId, state) => options.notices?.changes(endOf(runId, state)) ?? [];
   const stored: StoredRunOptions = { storage, now, ttlMs, storageGraceMs, emit, instances, announce };
@@ -198,36 +199,19 @@ function openShared(options: RunsOptions, closing: AbortSignal): Shared {
   return { options, grouped, stored, lives, signals, instances, tick: createCommitTick(options.commitSpacingMs, now) };
 }
 
-/** So many runs of a dead instance are taken at once: new requests start as well. */
-const takenAtOnce = 8;
-
-/** Takes what an instance has left, in a random order: other instances take as well. Resolves to whether none is left. */
-async function takeRuns(
-  left: LeftInstance,
+/** Takes a run that an instance has left. */
+async function takeRun(
+  { runId, left }: { readonly runId: string; readonly left: LeftInstance },
   stored: StoredRunOptions,
   recover: RunsOptions['recover'],
-): Promise<boolean> {
+): Promise<void> {
   const { storage } = stored;
-  // Of its own, an instance takes only what it does not execute.
-  const owned = left.id === stored.instances.id ? [] : await ownedBy(left.id, storage);
-  const runIds = [...new Set([...owned, ...left.asked])].map((runId) => ({
-    runId,
-    at: Math.random(),
-  }))
-    .toSorted((a, b) => a.at - b.at);
-  const take = async (): Promise<void> => {
-    for (let next = runIds.pop(); next; next = runIds.pop()) {
-      const { runId } = next;
-      const head = (await readJournal<RunState>(storage, runPrefix(runId)))?.head;
-      // It had ended, or another instance has it.
-      const isOver = head?.instance !== left.id || head.state.state !== 'running';
-      if (isOver) await storage.commit([{ key: ownedKey(left.id, runId) }]);
-      else if (recover) await recover(runId, left, stored);
-      else await endLostRun(runId, stored, { left, why: 'recovery_off' });
-    }
-  };
-  await Promise.all(Array.from({ length: takenAtOnce }, take));
-  return (await ownedBy(left.id, storage)).length === 0;
+  const head = (await readJournal<RunState>(storage, runPrefix(runId)))?.head;
+  // It had ended, or another instance has it.
+  const isOver = head?.instance !== left.id || head.state.state !== 'running';
+  if (isOver) await storage.commit([{ key: ownedKey(left.id, runId) }]);
+  else if (recover) await recover(runId, left, stored);
+  else await endLostRun(runId, stored, { left, why: 'recovery_off' });
 }
 
 async function acceptSent(...request: Parameters<typeof acceptRequested>): Promise<void> {
@@ -351,7 +335,11 @@ function keepLive(
   lives.set(runId, live);
   instances.claimed(runId);
   if (notices) void live.closed.then(() => notices.send());
-  void live.closed.then(() => lives.delete(runId) && live.unrecorded.length > 0 && instances.abandon(runId));
+  void live.closed.then(() => {
+    lives.delete(runId);
+    instances.released(runId);
+    if (live.unrecorded.length > 0) instances.abandon(runId);
+  });
   return live;
 }
 

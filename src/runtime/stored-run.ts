@@ -1,5 +1,6 @@
 /** A stored run: its state, its events, and its end when the instance that executed it was lost. */
 
+import { charactersPerToken } from '../base/text.ts';
 import { comingBack } from '../base/until-aborted.ts';
 import type { UIMessageChunk } from '../contracts/ai-types.ts';
 import type { ErrorData, PinnaceError } from '../base/errors.ts';
@@ -24,12 +25,14 @@ import {
   ownerOfRun,
   placeOf,
   type RecordedChunk,
+  type ReportedUsage,
   type RunEnd,
   type RunEvent,
   runPrefix,
   type RunState,
   spanOfRun,
   startedCalls,
+  usageKey,
 } from './run-record.ts';
 import { createOpenCalls, lostChunks, lostError, type OpenCall } from '../tools/call-ends.ts';
 import { recordChange, undeliveredChunk, waitingMessages } from './steering.ts';
@@ -138,11 +141,16 @@ export async function endTakenRun(
   },
 ): Promise<JournalHead<RunState> | undefined> {
   const { storage, now, ttlMs, storageGraceMs: graceMs, announce } = options;
-  const [calls, messages] = await Promise.all([lostCalls(runId, storage, end), waitingMessages(runId, storage)]);
+  const [{ calls, ...said }, note, messages] = await Promise.all([
+    readLost(runId, storage, end),
+    storage.get(usageKey(runId)),
+    waitingMessages(runId, storage),
+  ]);
+  const usage = usageOfLost(said, note?.value as ReportedUsage | undefined, now() - head.state.startedAt); // a `usageNote`
   const chunks = [
     ...calls.flatMap(({ call, error }) => lostChunks(call, { error, traceId: head.state.traceId })),
     ...messages.map(undeliveredChunk),
-    ...closingChunks(end, { runId, traceId: head.state.traceId, usage: {} }),
+    ...closingChunks(end, { runId, traceId: head.state.traceId, usage }),
   ];
   let lost: PinnaceError | undefined;
   const journal = openJournal<RunState>({
@@ -160,10 +168,12 @@ export async function endTakenRun(
     ...head.state,
     state: end.type,
     endedAt: now(),
+    usage,
     ...('error' in end && { error: end.error }),
   };
   const changes = [
     ...messages.map((message) => recordChange(runId, { message, state: 'undelivered' }, ttlMs)),
+    { key: usageKey(runId) },
     ...others,
     ...announce?.(runId, state) ?? [],
   ];
@@ -179,16 +189,43 @@ interface LostCall {
   readonly error: ErrorData;
 }
 
-/** The calls that the log shows as open: a started one that may have acted is on record. */
-async function lostCalls(runId: string, storage: Storage, end: RunEnd): Promise<readonly LostCall[]> {
+/** What the log says that the run has done. */
+interface Said {
+  readonly steps: number;
+  readonly toolCalls: number;
+  /** The length of what the last step has shown. */
+  readonly shown: number;
+}
+
+/** Also has the calls that the log shows as open: a started one that may have acted is on record. */
+async function readLost(
+  runId: string,
+  storage: Storage,
+  end: RunEnd,
+): Promise<Said & { readonly calls: readonly LostCall[] }> {
   const open = createOpenCalls();
-  for (const { text, chunk } of await readLog(runId, storage)) if (text.includes('"toolCallId"')) open.observe(chunk);
-  if (open.list().length === 0) return [];
+  let [steps, toolCalls, shown] = [0, 0, 0];
+  for (const { chunk } of await readLog(runId, storage)) {
+    if ('toolCallId' in chunk) open.observe(chunk);
+    if (chunk.type === 'tool-input-available' && chunk.providerExecuted !== true) toolCalls++;
+    if (chunk.type === 'start-step') [steps, shown] = [steps + 1, 0];
+    if ('delta' in chunk && typeof chunk.delta === 'string') shown += chunk.delta.length;
+  }
+  const said = { steps, toolCalls, shown };
+  if (open.list().length === 0) return { ...said, calls: [] };
   const started = await startedCalls(runId, storage);
   const loss = lossAt(end);
-  return open.list().map((call) => {
+  const calls = open.list().map((call) => {
     return { call, error: lostError(call, { loss, mayHaveActed: started.has(call.toolCallId) }) };
   });
+  return { ...said, calls };
+}
+
+/** What the run has used: what was noted before its last step, and of that step an estimate of its answer. */
+function usageOfLost({ steps, toolCalls, shown }: Said, note: ReportedUsage = {}, durationMs: number): ReportedUsage {
+  const plus = (name: string): number => Number(note[name] ?? 0) + Math.ceil(shown / charactersPerToken);
+  const counts = { steps, toolCalls, outputTokens: plus('outputTokens'), totalTokens: plus('totalTokens') };
+  return { ...note, ...counts, durationMs, estimated: true };
 }
 
 /** Emits the end that no other instance can emit, and of the calls what went wrong. */

@@ -1,6 +1,7 @@
 /** Decides about everything that was in flight when an instance left a run: what is made again, what counts, and what is unknown. */
 
 import { toData } from '../base/errors.ts';
+import { charactersPerToken } from '../base/text.ts';
 import type { UIMessageChunk } from '../contracts/ai-types.ts';
 import { createOpenCalls, leavesDoubt, lostChunks, lostError, stoppedCall } from '../tools/call-ends.ts';
 import type { Tool } from '../tools/tool.ts';
@@ -143,8 +144,6 @@ function openBlocks(chunks: readonly UIMessageChunk[]): readonly UIMessageChunk[
   }
   return [...open.values()];
 }
-
-const charactersPerToken = 4;
 
 /** Whether the step before was dropped, to be made again. */
 function isDropped({ chunk }: RecordedChunk): boolean {

@@ -218,7 +218,8 @@ export class ScheduleFiring {
     });
     const state = found?.state ?? 'unknown';
     if (state === 'running') return record;
-    return { ...record, last: { ...last, state }, failures: state === 'failed' ? record.failures + 1 : 0 };
+    const isFailure = state === 'failed' || state === 'interrupted';
+    return { ...record, last: { ...last, state }, failures: isFailure ? record.failures + 1 : 0 };
   }
 
   #emitFire(

@@ -3,13 +3,25 @@
 import * as v from 'valibot';
 import { type Answer, ErrorData, named, type Shape, shapeOf, Usage } from './operation.ts';
 
+/** How a run is, or has ended. */
+export const RunStateName = v.picklist([
+  'running',
+  'completed',
+  'awaiting_approval',
+  'suspended',
+  'stopped',
+  'cancelled',
+  'failed',
+  'interrupted',
+]);
+
 const RunPart = v.object({
   type: v.literal('data-run'),
   id: v.string(),
   data: v.object({
     runId: v.string(),
     traceId: v.string(),
-    state: v.picklist(['running', 'completed', 'awaiting_approval', 'suspended', 'stopped', 'cancelled', 'failed']),
+    state: RunStateName,
     error: v.optional(ErrorData),
     /** The sources that the result of a plan cites. */
     cites: v.optional(v.array(v.string())),

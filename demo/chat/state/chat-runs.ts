@@ -154,7 +154,7 @@ function starting({ transports, saving, start, ...options }: RunParts): Pick<Cha
       const isLost = answer.via === undefined && answer.startedAt < (transports.runsSince ?? Infinity);
       if (isLost && planOf(answer)) return; // it goes on by itself, and the page offers to follow it
       answer.outcome.value = { type: 'running' };
-      start(chat, answer, { join: { runId, isLost, onStart: () => forgetRun(answer) } });
+      start(chat, answer, { join: { runId, onStart: () => forgetRun(answer) } });
     },
     ask(chat, from, { after, dropped } = { after: afterLast(chat) }) {
       const via = transports.chosen();

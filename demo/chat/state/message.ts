@@ -61,7 +61,7 @@ export type Outcome =
   | { readonly type: 'done'; readonly finishReason?: string | undefined; readonly endedAt: number }
   | { readonly type: 'stopped'; readonly by: 'person' | 'page' | 'runtime'; readonly endedAt: number }
   | { readonly type: 'waiting'; readonly endedAt: number }
-  | { readonly type: 'limited' | 'failed'; readonly error: ErrorShape; readonly endedAt: number };
+  | { readonly type: 'limited' | 'failed' | 'interrupted'; readonly error: ErrorShape; readonly endedAt: number };
 
 /** The run data from the runtime. */
 export interface RunFacts {

@@ -134,7 +134,11 @@ const handlers: Handlers = {
   finish,
   abort: ({ end, stoppedBy, now }) => end({ type: 'stopped', by: stoppedBy(), endedAt: now() }),
   error: ({ end, message, now }, { errorText }) =>
-    end({ type: 'failed', error: errorOf(message, errorText), endedAt: now() }),
+    end({
+      type: isInterrupted(message) ? 'interrupted' : 'failed',
+      error: errorOf(message, errorText),
+      endedAt: now(),
+    }),
 };
 
 /** Returns what this chunk does, or nothing for one that is not known. */
@@ -215,6 +219,8 @@ function finish({ message, end, now }: Draft, { finishReason }: ChunkOf<'finish'
   else if (state === 'awaiting_approval' || state === 'suspended') end({ type: 'waiting', endedAt });
   else end({ type: 'done', finishReason, endedAt });
 }
+
+const isInterrupted = ({ facts }: AssistantMessage): boolean => facts.value.run?.state === 'interrupted';
 
 /** The stream's own error is a text without a code; the run's data part came before and says more. */
 function errorOf(message: AssistantMessage, errorText: string): ErrorShape {

@@ -58,9 +58,6 @@ export interface Run {
   readonly ended: Promise<void>;
 }
 
-/** A lost run says nothing more when its log was silent for this long. */
-const silentAfterMs = 1000;
-
 /** How long a stopped run may take to say its last. */
 export const stopWithinMs = 1000;
 
@@ -81,8 +78,6 @@ interface RunOptions extends RunAsked {
 /** A run that another visit of the page started. */
 export interface Join {
   readonly runId: string;
-  /** The worker of the run ended with its page: what the log holds is read, then the answer ends as it was stored. */
-  readonly isLost: boolean;
   /** Called before the first chunk is taken in: it replaces what is stored of the run. */
   readonly onStart: () => void;
 }
@@ -123,22 +118,17 @@ export function startRun(options: RunOptions): Run {
   function end(error: ErrorData): void {
     const stopped: Outcome = { type: 'stopped', by: 'person', endedAt: now() };
     queue.flush();
-    const failed: Outcome = joining?.hasStarted === false ? cutOff : { type: 'failed', error, endedAt: now() };
+    const failed: Outcome = !hasStarted ? cutOff : { type: 'failed', error, endedAt: now() };
     receiver().end(abort.signal.aborted ? stopped : failed);
   }
 
   const cutOff: Outcome = { type: 'stopped', by: 'page', endedAt: answer.startedAt };
-  const joining = join && createJoining(join, () => {
-    queue.flush();
-    receiver().end(cutOff);
-    reader.leave();
-    giveUp();
-  });
-
+  let hasStarted = join === undefined;
   const reader = createRunReader({ ...options, joined: join?.runId }, {
     signal: abort.signal,
     take(chunk) {
-      joining?.note();
+      if (!hasStarted) join?.onStart();
+      hasStarted = true;
       queue.push({ chunk, at: now() });
     },
     isOver: () => answer.outcome.value.type !== 'running',
@@ -155,7 +145,6 @@ export function startRun(options: RunOptions): Run {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const ended = Promise.race([read(), tooSlow]).finally(() => {
     clearTimeout(timer);
-    joining?.end();
   });
   return {
     ended,
@@ -171,34 +160,6 @@ export function startRun(options: RunOptions): Run {
         giveUp();
       }, stopWithinMs);
     },
-  };
-}
-
-interface Joining {
-  /** Whether the run has said anything. */
-  readonly hasStarted: boolean;
-  /** Notes a chunk. */
-  note(): void;
-  end(): void;
-}
-
-/** Follows a run that is joined; a lost one is over when its log is silent. */
-function createJoining({ isLost, onStart }: Join, onSilent: () => void): Joining {
-  let hasStarted = false;
-  const wait = (): ReturnType<typeof setTimeout> | undefined =>
-    isLost ? setTimeout(onSilent, silentAfterMs) : undefined;
-  let timer = wait();
-  return {
-    get hasStarted() {
-      return hasStarted;
-    },
-    note() {
-      clearTimeout(timer);
-      timer = wait();
-      if (!hasStarted) onStart();
-      hasStarted = true;
-    },
-    end: () => clearTimeout(timer),
   };
 }
 

@@ -87,7 +87,7 @@ const StoredOutcome = v.variant('type', [
   v.object({ type: v.literal('done'), finishReason: v.optional(v.string()), endedAt: v.number() }),
   v.object({ type: v.literal('stopped'), by: v.picklist(['person', 'page', 'runtime']), endedAt: v.number() }),
   v.object({ type: v.literal('waiting'), endedAt: v.number() }),
-  v.object({ type: v.picklist(['limited', 'failed']), error: ErrorShape, endedAt: v.number() }),
+  v.object({ type: v.picklist(['limited', 'failed', 'interrupted']), error: ErrorShape, endedAt: v.number() }),
 ]);
 
 const StoredMessage = v.variant('role', [

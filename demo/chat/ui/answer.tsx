@@ -279,10 +279,11 @@ function Ending({ message, outcome, playground, isLast }: AnswerProps & { outcom
     }
     case 'limited':
     case 'failed':
+    case 'interrupted':
       return (
         <ErrorCallout
           error={outcome.error}
-          isLimit={outcome.type === 'limited'}
+          isLimit={outcome.type !== 'failed'}
           traceId={message.facts.value.run?.traceId}
           saidOf={message.via === undefined && isProviders(outcome.error)
             ? (traceId) => playground.runs.connect().said(traceId)

@@ -70,6 +70,7 @@ const states: Readonly<Record<string, string>> = {
   stopped: 'Reached a limit',
   cancelled: 'Stopped',
   failed: 'Failed',
+  interrupted: 'Interrupted',
   lost: 'Connection lost',
 };
 

@@ -62,7 +62,7 @@ export function callsOf({ parts }: AssistantMessage): readonly ToolPart['call'][
 export function brokenOff({ outcome }: AssistantMessage): Progress | undefined {
   const { value } = outcome;
   if (value.type === 'stopped') return missed('The run was stopped before its end. Start again.');
-  if (value.type === 'failed' || value.type === 'limited') {
+  if ('error' in value) {
     return missed(`The run failed: ${value.error.message}. Start again.`);
   }
   return undefined;

@@ -269,7 +269,7 @@ function plug({ answer, wasPulled }: Observed): Progress {
     });
   }
   if (state !== 'done' || !hasEnded(answer)) {
-    return going('The new worker takes over within nine seconds and repeats the interrupted call.', board);
+    return going('The new worker takes over within a few seconds and repeats the interrupted call.', board);
   }
   return done(
     'The worker ended in the middle, and nothing was lost: a new one read the plan’s log, kept the finished tasks, and completed the plan.',

@@ -5,6 +5,7 @@ import type { Authorization } from '../../../src/contracts/index.ts';
 import { createPlanner, type ObservedEvent, type Storage } from '../../../src/index.ts';
 import type { RunAgent } from '../../../src/planner/index.ts';
 import { createPrincipal } from '../../../src/base/principal.ts';
+import { declareDead } from '../../fixtures/processes/lost-instance.ts';
 import { checkOrder } from '../../fixtures/plans/plan-order.ts';
 import { linesOf } from '../../fixtures/events.ts';
 import { eventProblems } from '../../../src/simulation/invariants.ts';
@@ -24,7 +25,7 @@ function waiting(sign: Promise<unknown>): RunAgent {
 }
 
 describe('two processes with one plan', () => {
-  it('have one owner; after a silence the other takes over, and later writes of the first have no effect', async () => {
+  it('have one owner; when that is known to be dead the other takes over, and later writes of the first have no effect', async () => {
     const clock = testClock();
     const storage = memoryStorage({ now: clock.now });
     const sign = Promise.withResolvers<void>();
@@ -43,10 +44,10 @@ describe('two processes with one plan', () => {
       runAgent: waiting(Promise.resolve()),
       emit: createEmit({ sinks: [(event) => void told.push(event)], now: clock.now }),
     });
-    clock.advance(20_000);
+    clock.advance(60_000);
     expect(await second.sweep()).toBe(0);
-    clock.advance(20_000);
-    expect(await second.sweep()).toBe(1);
+    await declareDead(storage);
+    await second.sweep();
     expect(await second.outcome(planId, me)).toMatchObject({ state: 'done', result: { a: 'a', b: 'b' } });
     sign.resolve();
     expect(await first.outcome(planId, me)).toMatchObject({ state: 'done' });
@@ -212,7 +213,7 @@ describe('the hook before an agent is created', () => {
 });
 
 describe('a plan whose storage fails for a moment', () => {
-  it('goes on by itself when its lease is over', async () => {
+  it('goes on by itself when that is back', async () => {
     const inner = memoryStorage();
     let failures = 0;
     const storage = {
@@ -224,10 +225,10 @@ describe('a plan whose storage fails for a moment', () => {
     const runAgent: RunAgent = async (task) => {
       if (task.address !== '1') return done('a');
       if (task.step > 1) return done(resultsOf(task));
-      if (++begun === 1) failures = 3;
+      if (++begun === 1) failures = 4;
       return next({ type: 'create', key: 'a', goal: 'a' });
     };
-    const failing = createPlanner({ storage, runAgent, limits: { leaseMs: 60 } });
+    const failing = createPlanner({ storage, runAgent, limits: { storageGraceMs: 20 } });
     expect(await failing.run({ goal: 'g' }, me)).toMatchObject({ state: 'done', result: { a: 'a' } });
     expect(begun).toBe(2);
   });

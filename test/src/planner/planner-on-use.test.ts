@@ -3,16 +3,17 @@ import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { createMetrics } from '../../../src/base/metrics.ts';
 import { openPlanner } from '../../../src/planner/open-planner.ts';
 import { plannerOnUse } from '../../../src/planner/create-planner.ts';
-import type { LoadedPlanner } from '../../../src/planner/planner.ts';
+import type { LoadedPlanner, OpenPlannerOptions } from '../../../src/planner/planner.ts';
+import type { Instances } from '../../../src/log/instances.ts';
 import { done, me } from '../../fixtures/plan.ts';
 
 /** A planner on use over a storage in memory, and how often its code was loaded. */
 function onUse({ failures = 0, storage = memoryStorage(), now = Date.now } = {}) {
   let loads = 0;
   const metrics = createMetrics();
-  const load = async (): Promise<LoadedPlanner> => {
+  const load = async (shared: Pick<OpenPlannerOptions, 'arm'> & { instances: Instances }): Promise<LoadedPlanner> => {
     if (++loads <= failures) throw new TypeError('Failed to fetch');
-    return openPlanner({ storage, metrics, now, runAgent: async () => done('ready') });
+    return openPlanner({ ...shared, storage, metrics, now, runAgent: async () => done('ready') });
   };
   return { planner: plannerOnUse({ storage, metrics, now }, load), metrics, loads: () => loads };
 }

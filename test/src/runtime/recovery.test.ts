@@ -173,8 +173,10 @@ describe('a run whose instance was killed', () => {
     const model = scriptedModel(says('Never'));
     const chunks = await chunksOf(testRuntime({ ...model, storage, tools: tools().tools }), runId);
     expect(lastData(chunks, 'data-run')).toMatchObject({
+      state: 'interrupted',
       error: { details: { reason: 'worker_lost', why: 'recovery_limit' } },
     });
+    expect(lastData(chunks, 'data-usage')).toMatchObject({ steps: 2, toolCalls: 2, estimated: true }); // as made
     expect(model.calls).toEqual([]);
   });
 
@@ -282,7 +284,7 @@ describe('a run whose instance was killed', () => {
       const last = testRuntime({ ...scriptedModel(says('Done')), storage, agent: { limits: { recoveries } } });
       return await chunksOf(last, runId);
     };
-    const lost = (why: string) => ({ error: { details: { reason: 'worker_lost', why } } });
+    const lost = (why: string) => ({ state: 'interrupted', error: { details: { reason: 'worker_lost', why } } });
     expect(lastData(await ends(0), 'data-run')).toMatchObject(lost('recovery_off'));
     expect(lastData(await ends(1), 'data-run')).toMatchObject(lost('recovery_limit'));
     expect((await ends(2)).at(-1)).toMatchObject({ type: 'finish' });
@@ -307,9 +309,9 @@ describe('a run whose instance was killed', () => {
     ['ends where authorize forbids that it goes on', {
       ...torn,
       after: { authorize: (action) => ({ decision: action === 'run.recover' ? 'deny' : 'allow', reason: 'No' }) },
-    }, { state: 'failed', error: { code: 'forbidden' } }],
+    }, { state: 'interrupted', error: { code: 'forbidden' } }],
     ['ends where its agent was disabled meanwhile', { ...torn, agent: { visibility: 'disabled' } }, {
-      state: 'failed',
+      state: 'interrupted',
       error: { code: 'forbidden' },
     }],
     ['ends where the call that was cut has used up its budget', {

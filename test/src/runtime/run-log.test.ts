@@ -194,7 +194,7 @@ describe('the run log', () => {
     expect((await eventsOf(runtime, runId)).at(-1)).toBe('{"type":"abort","reason":"client_gone"}');
   });
 
-  it('ends a run whose instance was lost as failed, and reports its tool calls with unknown outcomes', async () => {
+  it('ends a run whose instance was lost as interrupted, and reports its tool calls with unknown outcomes', async () => {
     let time = 1_800_000_000_000;
     const work = defineTool({
       id: 'work',
@@ -223,7 +223,7 @@ describe('the run log', () => {
     });
     expect(terminalChunks(chunks)).toMatchObject([{ type: 'error' }]);
     expect(await b.runs.status(me, runId)).toMatchObject({
-      state: 'failed',
+      state: 'interrupted',
       error: { details: { reason: 'worker_lost' } },
     });
     expect((await b.start(runRequest(), me, { idempotency })).runId).toBe(runId);

@@ -236,7 +236,7 @@ describe('the events of a run', () => {
     time += 60_000;
     dying.kill();
     await readAll(await finder.resume(runId, 0, { principal: me }));
-    expect(await finder.runs.status(me, runId)).toMatchObject({ state: 'failed' });
+    expect(await finder.runs.status(me, runId)).toMatchObject({ state: 'interrupted' });
     const begun = first.events.find(({ action }) => action === 'run.start');
     const { traceId, spanId, actor, target } = begun!;
     expect(events).toMatchObject([

@@ -29,11 +29,11 @@ import {
 } from '../operation.ts';
 import { readJson, runInProgress, traceHeader } from '../request.ts';
 import { encodeSse, type SseDialect, sseHeaders, uiStreamHeaders } from '../sse.ts';
-import { runStream } from '../stream-parts.ts';
+import { RunStateName, runStream } from '../stream-parts.ts';
 
 const RunAnswer = v.object({
   runId: v.string(),
-  state: v.picklist(['running', 'completed', 'awaiting_approval', 'suspended', 'stopped', 'cancelled', 'failed']),
+  state: RunStateName,
   agentId: v.string(),
   chatId: v.string(),
   traceId: v.string(),

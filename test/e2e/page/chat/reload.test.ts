@@ -2,7 +2,7 @@ import type { Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
 import { send, usePlayground } from '../../../tools/browsers/playground.ts';
 
-const { newContext, open, shoot } = usePlayground();
+const { newContext, open } = usePlayground();
 
 const answer = (page: Page) => page.locator('[data-testid=message][data-role=assistant]').last();
 const words = async (page: Page): Promise<number> => (await answer(page).innerText()).split(/\s+/).length;
@@ -46,15 +46,28 @@ describe('a reload in the middle of a run', () => {
     await context.close();
   });
 
-  it('keeps what was written where the worker ends with its page, and says how the run ended', async () => {
+  it('goes on where the worker ends with its page: the next one continues the run', async () => {
     const { page, problems, context } = await openWriting(false);
     await page.reload();
-    await page.getByTestId('stopped').getByText('interrupted when the page closed').waitFor();
-    expect(await words(page)).toBeGreaterThan(20);
-    await shoot(page, 'cut-off');
-    await page.getByTestId('retry').click();
-    await page.getByTestId('version').getByText('2 / 2').waitFor();
+    await page.getByTestId('answer-footer').waitFor();
+    expect(await answer(page).getAttribute('data-outcome')).toBe('done');
+    expect(await words(page)).toBeGreaterThanOrEqual(300);
+    expect(await words(page)).toBeLessThan(400); // the half that was cut is not shown again
+    expect(await page.getByTestId('message').count()).toBe(2);
     expect(problems).toEqual([]);
+    await context.close();
+  });
+
+  it('goes on in another tab when its own is closed', async () => {
+    const { page, problems, context } = await openWriting(false);
+    const other = await open({ context });
+    const address = page.url();
+    await page.close();
+    await other.page.goto(address);
+    await answer(other.page).waitFor();
+    await expect.poll(() => answer(other.page).getAttribute('data-outcome')).toBe('done');
+    expect(await words(other.page)).toBeGreaterThanOrEqual(300);
+    expect([...problems, ...other.problems]).toEqual([]);
     await context.close();
   });
 

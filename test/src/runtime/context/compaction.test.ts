@@ -330,7 +330,7 @@ async function read(runtime: ReturnType<typeof testRuntime>, runId: string): Pro
 hurry();
 
 describe('a run whose process is killed', () => {
-  it('while it summarizes ends as worker_lost; the next request is summarized anew', async () => {
+  it('while it summarizes ends as interrupted; the next request is summarized anew', async () => {
     let time = 1_800_000_000_000;
     const storage = memoryStorage({ now: () => time });
     const worker = mortal(storage);
@@ -353,7 +353,7 @@ describe('a run whose process is killed', () => {
     const lost = await read(other, runId);
     expect(terminalChunks(lost)).toHaveLength(1);
     expect(lastData(lost, 'data-run')).toMatchObject({
-      state: 'failed',
+      state: 'interrupted',
       error: { details: { reason: 'worker_lost' } },
     });
     expect(lost.some(({ type }) => type === 'data-compaction')).toBe(false);

@@ -47,7 +47,7 @@ describe('a run that is killed and continued', () => {
     expect(killed).toBeGreaterThan(2);
   });
 
-  it('acts once at most when a fork is killed at each of its own steps: it ends as lost', async () => {
+  it('acts once at most when a fork is killed at each of its own steps: it ends as interrupted', async () => {
     let [killed, before] = [0, 0];
     for (let commits = 0; commits <= 12; commits++) {
       const where = `killed after ${commits}`;
@@ -73,7 +73,7 @@ describe('a run that is killed and continued', () => {
       }
       const chunks = await recovered(runtime, fork.runId, inner);
       expect(lastData(chunks, 'data-run'), where).toMatchObject({
-        state: 'failed',
+        state: 'interrupted',
         error: { details: { reason: 'worker_lost', why: 'fork' } },
       });
       expect(kit.effects.length, where).toBeLessThanOrEqual(2);

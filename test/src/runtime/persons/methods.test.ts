@@ -388,6 +388,7 @@ const ofNobody: Readonly<Record<string, string>> = {
   'planner.run': 'starts a plan of the caller',
   'planner.sweep': 'for the host',
   'planner.wake': 'for the runtime itself',
+  'planner.take': 'for the runtime itself',
   'planner.close': 'for the host',
   'planner.openPlans': 'counts',
   'steps.think': 'in the name of the owner that it is given, for plans',
