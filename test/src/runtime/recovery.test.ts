@@ -7,9 +7,11 @@ import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import {
   createRules,
   type CreateRuntimeOptions,
+  defineAgent,
   defineTool,
   type HostedRuntime,
   localPrincipal,
+  type Storage,
   type UIMessageChunk,
 } from '../../../src/index.ts';
 import { callsTools, says, scriptedModel, type Source, stallingStream } from '../../fixtures/model.ts';
@@ -306,6 +308,10 @@ describe('a run whose instance was killed', () => {
       ...torn,
       between: (b, runId) => b.runs.cancel(me, runId),
     }, { state: 'cancelled' }],
+    ['ends where its request forbids that it goes on', { ...torn, request: { limits: { recoveries: 0 } } }, {
+      state: 'interrupted',
+      error: { details: { why: 'recovery_off' } },
+    }],
     ['ends where authorize forbids that it goes on', {
       ...torn,
       after: { authorize: (action) => ({ decision: action === 'run.recover' ? 'deny' : 'allow', reason: 'No' }) },
@@ -322,6 +328,25 @@ describe('a run whose instance was killed', () => {
     const { chunks, model } = await killed(terms);
     expect(lastData(chunks, 'data-run')).toMatchObject(end);
     expect(model.calls).toEqual([]);
+  });
+
+  it('ends where no instance has its code for half a minute, and waits until then', async () => {
+    const storage = memoryStorage();
+    const dying = mortal(storage);
+    const agents = [defineAgent({ id: 'coded', name: 'Coded', providerId: 'default', instructions: () => 'Be brief' })];
+    const coded = (source: Source, kept: Storage, own: Options = {}) =>
+      testRuntime({ ...scriptedModel(source), storage: kept, ...own });
+    const first = coded(() => stallingStream(says('One', 'more').slice(0, 3)), dying.storage, { agents });
+    const { runId } = await first.start(runRequest({ agentId: 'coded' }), me, {});
+    await first.runs.cursor(me, runId, 0).then((cursor) => cursor.next());
+    dying.kill();
+    const [without, with_] = [coded(says('Never'), storage), coded(says('Done'), storage, { agents })];
+    const chunks = await chunksOf(without, runId);
+    expect(lastData(chunks, 'data-run')).toMatchObject({
+      state: 'interrupted',
+      error: { details: { why: 'no_instance_fits' } },
+    });
+    expect(await with_.runs.status(me, runId)).toMatchObject({ state: 'interrupted' });
   });
 
   it('goes on as its agent was when it started, after a deploy that has changed it', async () => {
