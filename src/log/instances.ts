@@ -184,11 +184,13 @@ export class Instances {
 
   /** Looks at the others once, where a sweep comes by, and for a while where one has not shown since the last time that it lives. */
   glance(): void {
-    if (this.#isClosed || this.#isLooking) return;
+    if (!this.#isClosed && !this.#isLooking) void this.#glance();
+  }
+
+  async #glance(): Promise<void> {
     const known = new Set(this.#seen.keys());
-    void this.#look().then(() => {
-      if ([...this.#seen].some(([id, { reads }]) => reads > 1 || !known.has(id))) this.look();
-    });
+    await this.#look();
+    if ([...this.#seen].some(([id, { reads }]) => reads > 1 || !known.has(id))) this.look();
   }
 
   /** Looks at the others for a while. */

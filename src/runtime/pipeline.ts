@@ -175,9 +175,10 @@ function createParts<P extends Owned>(
   const { storage, limits: { retentionMs, commitSpacingMs, storageGraceMs, totalMs, approvalMs }, now } = options;
   // Twice the retention: for half of it the run is expired, and its record still says that there was one.
   const ttlMs = totalMs + 2 * retentionMs;
+  const kept = { retentionMs, commitSpacingMs, storageGraceMs, ttlMs };
   const runs = createRuns({
     ...options,
-    ...{ retentionMs, commitSpacingMs, storageGraceMs, ttlMs },
+    ...kept,
     readAs: readRunAs(guard),
     recover: options.recovery
       ? async (runId, left, stored) => await (await loadRecovery()).recoverRun(parts, { runId, left, stored }, guard)

@@ -335,11 +335,8 @@ function keepLive(
   lives.set(runId, live);
   instances.claimed(runId);
   if (notices) void live.closed.then(() => notices.send());
-  void live.closed.then(() => {
-    lives.delete(runId);
-    instances.released(runId);
-    if (live.unrecorded.length > 0) instances.abandon(runId);
-  });
+  void live.closed.then(() => (lives.delete(runId), instances.released(runId)));
+  void live.closed.then(() => live.unrecorded.length > 0 && instances.abandon(runId));
   return live;
 }
 
