@@ -155,10 +155,11 @@ function datastoreTool(
   const [retrieve] = groundingTools(grounding, { ...options, dataSources: [dataSourceId] });
   if (!retrieve) return undefined;
   const readOnly = { ...definition, annotations: { ...definition.annotations, readOnlyHint: true } };
-  return toolOver(readOnly, Input, async ({ query, filters = [] }, context) => {
+  const tool = toolOver(readOnly, Input, async ({ query, filters = [] }, context) => {
     const question = { ...(query.trim() !== '' && { query }), filters, topK: 10, minConfidence: 0 };
     return await retrieve.execute(question, context);
   });
+  return { ...tool, saysWho: true };
 }
 
 const loadContext = /* @__PURE__ */ loadOnce(() => import('./context.ts'));

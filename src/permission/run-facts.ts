@@ -314,13 +314,16 @@ function wholeOf(label: Label): CallContextFacts['args'] {
 /** Whether there is no value in it. */
 function isEmpty(input: unknown): boolean {
   if (typeof input !== 'object' || input === null) return input === undefined;
-  return Object.keys(input).every((key) => isEmpty((input as Readonly<Record<string, unknown>>)[key]));
+  for (const key in input) if (!isEmpty((input as Readonly<Record<string, unknown>>)[key])) return false; // no list of keys
+  return true;
 }
 
 /** Whether the user has said some text in it. */
 function hasSaid(input: unknown, words: SaidWords): boolean {
   if (typeof input === 'string') return words.include(input);
-  return typeof input === 'object' && input !== null && Object.values(input).some((value) => hasSaid(value, words));
+  if (typeof input !== 'object' || input === null) return false;
+  for (const key in input) if (hasSaid((input as Readonly<Record<string, unknown>>)[key], words)) return true; // as above
+  return false;
 }
 
 /** Writes facts for an event: fields of the input by the sources of their values. Never a value, nor a name that a model has made. */
@@ -331,24 +334,30 @@ export function noteOfFacts(
   const placeOf = (pointer: string): string =>
     pointer === '' ? '' : fields.find((field) => overlaps(field, pointer)) ?? '';
   const to = destinations.length > 0 ? JSON.stringify([...new Set(destinations.map(placeOf))]) : undefined;
-  const places = args === none ? undefined : noteOfArgs(args, placeOf);
+  const places = args === none ? undefined : args === wholeOf(read) ? allAsRead : noteOfArgs(args, placeOf);
   const known = read === trusted ? undefined : { read: textOf(read.from), readers: read.readers };
   return { ...known, acts: mayAct(definition), leaks: leaks || undefined, to, args: places };
 }
 
-/** By sources and by arguments that calls of a run share. */
+/** In the note of a call: each argument may be from all that was read. */
+export const allAsRead = '*';
+
+/** An event has room for so much; what is longer may be from anybody, so that no rule that is tried on it misses a source. */
+const longestNote = 300;
+/** By sources, which calls of a run share. */
 const texts = new WeakMap<object, string>();
 
 function textOf(sources: readonly string[]): string {
   if (sources.length === 0) return '';
   let text = texts.get(sources);
-  if (text === undefined) texts.set(sources, text = sources.join(' '));
+  if (text === undefined) {
+    text = sources.join(' ');
+    texts.set(sources, text = text.length > longestNote ? '*' : text);
+  }
   return text;
 }
 
 function noteOfArgs(args: CallContextFacts['args'], placeOf: (pointer: string) => string): string | undefined {
-  const known = texts.get(args);
-  if (known !== undefined) return known;
   const places: Record<string, string[]> = {};
   for (const [pointer, { from, narrow: isNarrow }] of Object.entries(args)) {
     if (from.length === 0) continue;
@@ -357,8 +366,7 @@ function noteOfArgs(args: CallContextFacts['args'], placeOf: (pointer: string) =
   }
   if (Object.keys(places).length === 0) return undefined;
   const text = JSON.stringify(places);
-  if (Object.hasOwn(args, '')) texts.set(args, text); // it depends on no declared field
-  return text;
+  return text.length > longestNote ? '{"*":[""]}' : text;
 }
 
 /** The most leaves of which each has its own entry; those behind share that of the whole. */

@@ -9,6 +9,7 @@ import type { ObservedEvent } from '../contracts/event-sink.ts';
 import { readSummary } from '../events/payload-summary.ts';
 import { join, type Label, labelOf, parseLabel } from './label.ts';
 import { createRules, type RuleInput, type RuleOptions } from './rules.ts';
+import { allAsRead } from './run-facts.ts';
 
 /** The parts of an event that a rule is tried on; audit records have them as well. */
 export type TriedEvent =
@@ -174,7 +175,7 @@ function factsOf(
       read: label.from,
       readers: label.readers,
       calls,
-      args: argsOf(jsonOf(payload['args']), label.readers),
+      args: payload['args'] === allAsRead ? { '': label } : argsOf(jsonOf(payload['args']), label.readers),
       acts: payload['acts'] === 'true',
       leaks: payload['leaks'] === 'true',
       destinations: Array.isArray(to) ? to.map(String) : [],

@@ -176,7 +176,6 @@ export class RunCalls {
     const { tool, toolCallId } = call;
     const { definition } = tool;
     const description = await call.describe();
-    call.asking();
     const asked = await this.#interrupt(call, 'approval', factsOf(tool, description)).catch(tooManyWaiting);
     if (asked instanceof PinnaceError) {
       const outcome = { ok: false as const, error: toData(asked) };
@@ -312,10 +311,12 @@ export class RunCalls {
   }
 
   async #interrupt(
-    { tool, input, preview, terms, sources, providerApprovalId }: ToolCall,
+    call: ToolCall,
     kind: Interruption['kind'],
     facts: WaitingFacts,
   ): Promise<Interruption> {
+    const { tool, input, preview, terms, sources, providerApprovalId } = call;
+    call.asking();
     const { agent: { id: agentId }, principal, runId, interruptions, goesOn } = this.#run;
     const claim = await claimOn(this.#run, [tool.definition, input, ...sources]);
     const edit = kind === 'approval' ? this.editOf({ tool, input, terms }) : undefined;

@@ -68,6 +68,34 @@ describe('tryRules', () => {
     expect((await tryRules([rule, all], await recorded())).map(({ decision }) => decision)).toEqual(expected);
   });
 
+  it('misses no source where an event has no room for all', async () => {
+    const events: ObservedEvent[] = [];
+    const input = { type: 'object', properties: { to: { type: 'string' } } } as const;
+    const names = Array.from({ length: 12 }, (_, i) => `mail_of_${'a'.repeat(40)}_${i}`);
+    const tools = names.map((id) =>
+      defineTool({
+        id,
+        description: 'Reads',
+        reads: 'untrusted',
+        annotations: { readOnlyHint: true },
+        input,
+        execute: () => 'Hi',
+      })
+    );
+    const send = defineTool({ id: 'send', description: 'Sends', input, execute: () => 'sent' });
+    const script = [
+      callsTools(...names.map((tool) => ({ tool, input: {} }))),
+      callsTools({ tool: 'send', input: { to: 'eve@evil.example' } }),
+      says('Done'),
+    ];
+    const sinks = [(event: ObservedEvent) => void events.push(event)];
+    const runtime = testRuntime({ ...scriptedModel(...script), tools: [...tools, send], sinks });
+    await readAll(await runtime.run(runRequest(), localPrincipal()));
+    const from = [{ at: 'destinations', sources: [`tool:${names[7]}`] }];
+    const rule: RuleInput = { effect: 'deny', actions: ['tool.call'], resources: ['tool:send'], from };
+    expect((await tryRules([rule, all], events)).at(-1)).toMatchObject({ tool: 'send', decision: 'deny' });
+  });
+
   it('tries the calls of many runs: of a period, of some agents, with its progress, until it is stopped', async () => {
     const [one, other] = [await recorded(), await recorded()];
     const runs = [...one.map((event) => ({ ...event, timestamp: '2026-01-01T00:00:00.000Z' })), ...other];
