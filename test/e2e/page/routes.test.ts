@@ -1,5 +1,5 @@
-import type { BrowserContext, Page } from 'playwright';
-import { beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import type { Page } from 'playwright';
+import { describe, expect, inject, it, vi } from 'vitest';
 import { send, usePlayground } from '../../tools/browsers/playground.ts';
 
 const { newContext, open } = usePlayground();
@@ -11,16 +11,6 @@ const isAt = (page: Page, hash: string | RegExp): Promise<unknown> =>
 async function ask(page: Page, text: string): Promise<void> {
   await send(page, text);
   await page.getByTestId('answer-footer').last().waitFor();
-}
-
-/** A visitor for all addresses that are opened directly: the page's code is compiled once. */
-let visitor: BrowserContext;
-beforeAll(async () => {
-  visitor = await newContext();
-});
-
-async function openAt(hash: string, ready: string): Promise<Awaited<ReturnType<typeof open>>> {
-  return await open({ context: visitor, url: `${inject('playground')}${hash}`, ready });
 }
 
 const titleOf = (page: Page) => page.locator('.top-chat');
@@ -121,11 +111,10 @@ describe('addresses of the playground', () => {
       ['#/tour', 'tour'],
     ] as const,
   )('open %s directly', async (hash, testId) => {
-    const { page, problems } = await openAt(hash, testId);
+    const { page, problems } = await open({ url: `${inject('playground')}${hash}`, ready: testId });
     await page.getByTestId(testId).last().waitFor();
     if (!['#/model', '#/tour'].includes(hash)) expect(hashOf(page)).toBe(hash);
     expect(problems).toEqual([]);
-    await page.close();
   });
 
   it.each(
@@ -138,10 +127,9 @@ describe('addresses of the playground', () => {
       ['#/?knowledge', 'knowledge-panel', '#/?files'],
     ] as const,
   )('lead from %s, an address of 0.2.0, to its place of today', async (hash, testId, now) => {
-    const { page, problems } = await openAt(hash, testId);
+    const { page, problems } = await open({ url: `${inject('playground')}${hash}`, ready: testId });
     await isAt(page, now);
     expect(problems).toEqual([]);
-    await page.close();
   });
 
   it('say that a chat is not there, and show a new one', async () => {
