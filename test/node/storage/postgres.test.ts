@@ -3,6 +3,7 @@ import { postgresStorage, type PostgresStorageOptions } from '../../../adapters/
 import { localPrincipal } from '../../../src/index.ts';
 import type { PostgresClientOptions } from '../../../adapters/storage/postgres-client.ts';
 import { createTestClock, watchableStorageContract } from '../../contracts/storage.ts';
+import { share } from '../../fixtures/budget.ts';
 import { says, scriptedModel, streamOf } from '../../fixtures/model.ts';
 import { readAll, runRequest, testRuntime, textOf } from '../../fixtures/runtime.ts';
 import { endings, postgresPrograms, type PostgresServer, startPostgres } from '../../tools/servers/postgres-server.ts';
@@ -227,7 +228,7 @@ describe.skipIf(postgresPrograms === undefined)('postgresStorage', () => {
     await Promise.all([here.close(), there.close()]);
   });
 
-  it.each(endings)('answers each call with its own value after the server ended by %s', async (how) => {
+  it.each(share(endings, 3))('answers each call with its own value after the server ended by %s', async (how) => {
     const storage = fresh();
     const ids = Array.from({ length: 12 }, (_, id) => id);
     for (const id of ids) await storage.commit([{ key: ['own', id], value: id }]);

@@ -112,7 +112,7 @@ describe('notices under faults', () => {
       // A storage that says that it has lost a notice is believed.
       faults: portFaults.filter(({ name }) => name !== 'storage garbage'),
       driveMs: 200_000_000,
-      seeds: process.env['PINNACE_TEST'] === 'long' ? 1_000 : 60,
+      seeds: process.env['PINNACE_TEST'] === 'long' ? 1_000 : 30,
     });
     expect(toText(report)).toMatch(/^Simulation passed/);
   });
