@@ -41,7 +41,8 @@ function ended(answer: Response, { onEnd }: BodyLimits): Response {
 }
 
 /** Text, JSON and XML, with their relatives. */
-const readable = /^(?:text\/[\w.+-]+|application\/(?:[\w.-]+\+)?(?:json|xml)|application\/(?:x-)?(?:ndjson|jsonl))$/;
+const readable =
+  /^(?:text\/[\w.+-]+|application\/(?:[\w.-]+\+)?(?:json|xml)|application\/(?:x-)?(?:ndjson|jsonl|json|json-rpc|jsonrequest|www-form-urlencoded))$/;
 
 /** Images, sounds, PDF, and bytes that their host calls nothing else. */
 const media = /^(?:(?:image|audio)\/[\w.+-]+|application\/(?:pdf|octet-stream)|binary\/octet-stream|)$/;

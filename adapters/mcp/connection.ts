@@ -80,7 +80,7 @@ export function connectorOver(open: OpenSession, options: McpConnectorOptions): 
   };
 }
 
-const loadChallenges = /* @__PURE__ */ loadOnce(async () => await (await import('./oauth.ts')).challengeReader());
+const loadChallenges = /* @__PURE__ */ loadOnce(async () => (await import('./oauth.ts')).readChallenge);
 
 const defaults = { maxBytes: 4_194_304, connectTimeoutMs: 15_000, listTimeoutMs: 30_000 };
 

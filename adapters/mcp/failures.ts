@@ -1,6 +1,7 @@
 /** The errors of connections to MCP servers. None contains text of the server. */
 
 import { PinnaceError } from '../../src/base/errors.ts';
+import { isRecord } from '../../src/base/is-record.ts';
 
 export function invalidAnswer(why: string): PinnaceError {
   return unavailable('mcp_invalid_answer', why, { retryable: false });
@@ -136,9 +137,12 @@ export function refusedRegistration(status: number): PinnaceError {
 }
 
 export function invalidAuthAnswer(cause?: unknown): PinnaceError {
-  const why = 'its authorization server answers something other than OAuth';
+  const { oauthError } = errorCode(cause);
+  const retryable = oauthError === 'temporarily_unavailable' || oauthError === 'server_error';
+  const why = retryable ? 'fails at the moment; try again' : 'answers something other than OAuth';
   const isOurs = cause instanceof TypeError || cause instanceof RangeError || cause instanceof ReferenceError; // others quote the server
-  return signInFailed('mcp_auth_invalid', why, { ...errorCode(cause), ...(isOurs && { cause }) });
+  const facts = { ...(oauthError !== undefined && { oauthError }), ...(isOurs && { cause }), retryable };
+  return signInFailed('mcp_auth_invalid', `its authorization server ${why}`, facts);
 }
 
 /** The codes that OAuth defines (RFC 6749, 4.1.2.1 and 5.2; RFC 8707). No other text of a server is passed on. */
@@ -146,6 +150,13 @@ const oauthErrors: ReadonlySet<unknown> = new Set(
   ('invalid_request unauthorized_client access_denied unsupported_response_type invalid_scope server_error ' +
     'temporarily_unavailable invalid_client invalid_grant unsupported_grant_type invalid_target').split(' '),
 );
+
+/** The error of OAuth that a refusal of tokens is: what passes is told apart from what only another sign-in ends. */
+export function refusalOf(error: unknown, status: number): string {
+  const code = String(isRecord(error) ? error['code'] : error).toLowerCase();
+  if (oauthErrors.has(code)) return code;
+  return status >= 500 || status === 429 || status === 408 ? 'temporarily_unavailable' : 'invalid_request';
+}
 
 function errorCode(error: unknown): { readonly oauthError?: string } {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : error;

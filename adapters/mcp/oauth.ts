@@ -2,7 +2,7 @@
 
 import { isSameIssuer } from '../../src/base/check-url.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
-import { asRecord, isRecord } from '../../src/base/is-record.ts';
+import { asRecord } from '../../src/base/is-record.ts';
 import { readText } from '../../src/base/read-text.ts';
 import type { McpAuthPin } from '../../src/base/schema.ts';
 import { requireDestination } from '../../src/base/origins.ts';
@@ -11,12 +11,14 @@ import type { Egress } from '../../src/contracts/egress.ts';
 import type { McpChallenge, McpOAuthClient, McpSignIn, McpTokens } from '../../src/contracts/mcp/sign-in.ts';
 import {
   invalidAuthAnswer,
+  refusalOf,
   refusedRegistration,
   refusedSignIn,
   unlistedIssuer,
   unsafeServer,
   unusableMetadata,
 } from './failures.ts';
+import { isSet } from './messages.ts';
 import { mcpClientLibrary } from './sdk-2026.ts';
 
 interface DiscoverOptions {
@@ -36,7 +38,6 @@ export async function discover(options: DiscoverOptions): Promise<McpAuthPin> {
   const listed = issuers.find((one) => isSameIssuer(one, issuer));
   if (listed === undefined) throw unlistedIssuer(issuers); // shown to a person, and not fetched
   const metadata = await readServer({ ...options, issuer: listed });
-  if (metadata === undefined) throw unusableMetadata('its authorization server has no metadata');
   if (!metadata.code_challenge_methods_supported?.includes('S256')) {
     throw unsafeServer('its authorization server does not support PKCE with S256');
   }
@@ -73,12 +74,13 @@ async function readResource({ url, resourceMetadata, egress, signal }: DiscoverO
     throw unusableMetadata('its metadata is at another origin than its own');
   }
   const { checkResourceAllowed, discoverOAuthProtectedResourceMetadata } = await mcpClientLibrary();
-  const fetch = createOAuthFetch({ egress, origin, signal });
+  const missed: PinnaceError[] = [];
+  const fetch = createOAuthFetch({ egress, origin, signal, form: forms.resource, missed });
   const metadata = await discoverOAuthProtectedResourceMetadata(url, {
     ...(resourceMetadata !== undefined && { resourceMetadataUrl: resourceMetadata }),
   }, fetch).catch((error: unknown) => {
     const known = error instanceof Error ? [error, error.cause].find((one) => one instanceof PinnaceError) : undefined;
-    throw known ?? unusableMetadata('it does not say where people sign in to it');
+    throw known ?? missed[0] ?? unusableMetadata('it does not say where people sign in to it');
   });
   const configuredResource = metadata.resource.replace(/\/$/, '');
   if (!checkResourceAllowed({ requestedResource: url, configuredResource })) {
@@ -91,8 +93,11 @@ async function readServer({ issuer, egress, signal, isSafe }: DiscoverOptions) {
   const parsed = URL.parse(issuer);
   if (parsed === null || !isSafe(parsed)) throw unsafeServer('its authorization server is not at an https address');
   const { discoverAuthorizationServerMetadata } = await mcpClientLibrary();
-  const fetchFn = createOAuthFetch({ egress, origin: parsed.origin, signal });
-  return await discoverAuthorizationServerMetadata(issuer, { fetchFn });
+  const missed: PinnaceError[] = [];
+  const fetchFn = createOAuthFetch({ egress, origin: parsed.origin, signal, form: forms.server, missed });
+  const metadata = await discoverAuthorizationServerMetadata(issuer, { fetchFn });
+  if (metadata === undefined) throw missed[0] ?? unusableMetadata('its authorization server has no metadata');
+  return metadata;
 }
 
 function safeUrl(text: unknown, { isSafe }: DiscoverOptions): string {
@@ -137,7 +142,7 @@ export async function finish(
     codeVerifier: verifier,
     redirectUri,
     resource: auth.resource,
-    fetchFn: createOAuthFetch({ egress, origin: new URL(auth.tokenEndpoint).origin, signal }),
+    fetchFn: createOAuthFetch({ egress, origin: new URL(auth.tokenEndpoint).origin, signal, form: forms.tokens }),
     ...(iss !== undefined && { iss }),
   });
   return toTokens(tokens, auth, serverUrl);
@@ -155,7 +160,7 @@ export async function refresh(
     clientInformation: informationOf(client, auth),
     refreshToken: requireDestination(refreshToken, origin).reveal(),
     resource: auth.resource,
-    fetchFn: createOAuthFetch({ egress, origin, signal }),
+    fetchFn: createOAuthFetch({ egress, origin, signal, form: forms.tokens }),
   };
   const { refreshAuthorization } = await mcpClientLibrary();
   // Some servers want the granted scope again (RFC 6749, 6), and some refuse it after they have granted less.
@@ -191,7 +196,8 @@ export async function register(
       ...(methods.length > 0 && methods.every((method) => method === 'none') && { token_endpoint_auth_method: 'none' }),
     },
   });
-  const fetchFn = createOAuthFetch({ egress, origin, signal });
+  const form = { ...forms.client, more: { redirect_uris: [redirectUri] } };
+  const fetchFn = createOAuthFetch({ egress, origin, signal, form });
   const registered = await registerClient(auth.issuer, {
     metadata: metadataOf(auth),
     clientMetadata,
@@ -291,7 +297,7 @@ function toTokens(
         origins: [originOf(tokenEndpoint)],
       }),
     }),
-    ...(seconds !== undefined && { expiresInMs: seconds * 1000 }),
+    ...(seconds !== undefined && seconds > 0 && { expiresInMs: seconds * 1000 }), // others mean that it does not expire
     ...(scope !== undefined && { scope }),
   };
 }
@@ -300,14 +306,24 @@ interface OAuthFetchOptions {
   readonly egress: Egress;
   readonly origin: string;
   readonly signal: AbortSignal;
+  readonly form: Form;
+  /** What was found where metadata may be, and is none. */
+  readonly missed?: PinnaceError[];
 }
 
 const maxOAuthBytes = 65_536;
 const oauthMs = 10_000;
 
 function createOAuthFetch(
-  { egress, origin, signal }: OAuthFetchOptions,
+  { egress, origin, signal, form, missed = [] }: OAuthFetchOptions,
 ): (url: string | URL, init?: RequestInit) => Promise<Response> {
+  const terms = {
+    origins: [origin],
+    maxBytes: maxOAuthBytes,
+    timeoutMs: oauthMs,
+    redirects: 'refuse',
+    signal,
+  } as const;
   return async (url, { method = 'GET', headers: given, body } = {}) => {
     const headers = new Headers(given);
     headers.delete('mcp-protocol-version'); // the library sends it to discovery, where pages would need a preflight for it
@@ -317,92 +333,139 @@ function createOAuthFetch(
       ...(body instanceof URLSearchParams || typeof body === 'string' ? { body } : {}),
     });
     try {
-      const terms = {
-        origins: [origin],
-        maxBytes: maxOAuthBytes,
-        timeoutMs: oauthMs,
-        redirects: 'refuse',
-        signal,
-      } as const;
-      return await completed(await egress.fetch(request, terms), body);
+      // A place without metadata that fails must not count against the server, or the next place is not asked.
+      const answer = await egress.fetch(request, method === 'GET' ? { ...terms, limits: 'caller' } : terms);
+      if (!answer.ok && form !== forms.tokens) {
+        if (method !== 'GET') return answer;
+        await answer.body?.cancel();
+        if (form === forms.server && answer.status >= 500) missed.push(invalidAuthAnswer('temporarily_unavailable'));
+        return nothingHere();
+      }
+      return await readForm(answer, form) ?? (method === 'GET' ? nothingHere() : Response.json({}));
     } catch (error) {
+      const reason = error instanceof PinnaceError ? error.details?.['reason'] : undefined;
       // Metadata has several places, and a page may be kept from one of them: the library then tries the next.
-      if (method === 'GET' && isUnreachable(error)) throw new TypeError('unreachable', { cause: error });
-      throw error;
+      if (method === 'GET' && reason === 'unreachable') throw new TypeError('unreachable', { cause: error });
+      if (method !== 'GET' || !(error instanceof PinnaceError) || !elsewhere.has(reason)) throw error;
+      missed.push(error);
+      return nothingHere();
     }
   };
 }
 
-/**
- * Some servers write `null` for what they do not say, or leave out what says nothing here, which the library refuses. What is no JSON
- * it reads, and refuses, itself.
- */
-async function completed(answer: Response, sent: unknown): Promise<Response> {
-  if (!answer.ok || answer.body === null) return answer;
-  const text = await readText(answer.body);
-  const init = { status: answer.status, headers: answer.headers };
+/** A page, a redirect and a failure at one place say nothing of the next place. */
+const elsewhere: ReadonlySet<unknown> = new Set(['redirect_refused', 'content_type']);
+const nothingHere = (): Response => new Response(null, { status: 404 });
+
+/** What is read of an answer, and as what. Servers are not exact, and the library is: what nothing reads cannot be wrong. */
+interface Form {
+  readonly fields: Readonly<Record<string, (value: unknown) => unknown>>;
+  /** Without this one it is another answer. */
+  readonly key: string;
+  /** What the library requires besides. */
+  readonly more?: Readonly<Record<string, unknown>>;
+}
+
+const textOf = (value: unknown): string | undefined =>
+  typeof value === 'string' || typeof value === 'number' ? String(value) || undefined : undefined;
+const wordsOf = (value: unknown): readonly string[] | undefined => {
+  const words = typeof value === 'string' ? value.split(/\s+/) : Array.isArray(value) ? value : [];
+  const texts = words.filter((word) => typeof word === 'string' && word !== '');
+  return texts.length === 0 ? undefined : texts;
+};
+const numberOf = (value: unknown): number | undefined => {
+  const number = Number(textOf(value) ?? Number.NaN);
+  return Number.isNaN(number) ? undefined : number;
+};
+
+const forms = {
+  resource: {
+    key: 'resource',
+    fields: { resource: textOf, authorization_servers: wordsOf, scopes_supported: wordsOf },
+  },
+  server: {
+    key: 'issuer',
+    fields: {
+      issuer: textOf,
+      authorization_endpoint: textOf,
+      token_endpoint: textOf,
+      registration_endpoint: textOf,
+      revocation_endpoint: textOf,
+      scopes_supported: wordsOf,
+      code_challenge_methods_supported: wordsOf,
+      token_endpoint_auth_methods_supported: wordsOf,
+      authorization_response_iss_parameter_supported: isSet,
+      client_id_metadata_document_supported: isSet,
+    },
+    more: {
+      response_types_supported: ['code'],
+      subject_types_supported: ['public'],
+      jwks_uri: 'https://unused.example',
+      id_token_signing_alg_values_supported: ['RS256'],
+    },
+  },
+  client: {
+    key: 'client_id',
+    fields: {
+      client_id: textOf,
+      client_secret: textOf,
+      client_secret_expires_at: numberOf,
+      token_endpoint_auth_method: textOf,
+    },
+  },
+  tokens: {
+    key: 'access_token',
+    fields: {
+      access_token: textOf,
+      token_type: textOf,
+      refresh_token: textOf,
+      expires_in: numberOf,
+      scope: (value) => wordsOf(value)?.join(' '),
+    },
+    more: { token_type: 'Bearer' },
+  },
+} satisfies Record<string, Form>;
+
+/** Returns the answer as the library reads it; `undefined` for one of another form. Refused tokens are an error of OAuth whatever says so. */
+async function readForm(answer: Response, form: Form): Promise<Response | undefined> {
+  const data = readFields(await readText(answer.body), answer.headers.get('content-type') ?? '');
+  const entries = Object.entries(form.fields).map(([name, read]) => [name, read(data[name])] as const);
+  const known = Object.fromEntries(entries.filter(([, value]) => value !== undefined));
+  if (answer.ok && known[form.key] !== undefined) return Response.json({ ...form.more, ...known });
+  if (form !== forms.tokens || (answer.ok && data['error'] === undefined)) return undefined;
+  return Response.json({ error: refusalOf(data['error'], answer.status) }, { status: 400 });
+}
+
+function readFields(text: string, type: string): Readonly<Record<string, unknown>> {
+  if (/^application\/x-www-form-urlencoded/i.test(type)) return Object.fromEntries(new URLSearchParams(text));
   try {
-    const data: unknown = JSON.parse(text);
-    if (!isRecord(data)) return new Response(text, init);
-    const known = Object.fromEntries(Object.entries(data).filter(([, value]) => value !== null));
-    return new Response(JSON.stringify({ ...known, ...fieldsFor(known, sent) }), init);
+    return asRecord(JSON.parse(text));
   } catch {
-    return new Response(text, init);
+    return {};
   }
 }
 
-/** What the library requires besides: of a token its type, of a client its addresses, of metadata what only identities need. */
-function fieldsFor(data: Readonly<Record<string, unknown>>, sent: unknown): Readonly<Record<string, unknown>> {
-  const { access_token: token, token_type: type = 'Bearer', scope, client_id: client } = data;
-  if (token !== undefined) return { token_type: type, ...(Array.isArray(scope) && { scope: scope.join(' ') }) };
-  if (client !== undefined && typeof sent === 'string') {
-    const { redirect_uris: addresses } = asRecord(JSON.parse(sent)); // our library wrote it
-    const { redirect_uris = addresses, client_secret: secret, client_id_issued_at: issued } = data;
-    return { redirect_uris, client_secret: secret || undefined, client_id_issued_at: numberOf(issued) };
+/** Reads the challenge of a refusal (RFC 9110, 11.6.1), among those for other schemes. Without one for tokens there are no facts. */
+export function readChallenge({ status, headers }: Response): McpChallenge {
+  const found = new Map<string, string>();
+  let scheme = '';
+  const header = (headers.get('www-authenticate') ?? '').slice(0, maxChallenge);
+  for (const [, name, quoted, plain = '', word] of header.matchAll(challengePart)) {
+    if (word !== undefined) scheme = word.toLowerCase();
+    const key = `${scheme} ${name?.toLowerCase()}`;
+    if (name !== undefined && !found.has(key)) found.set(key, quoted?.replace(/\\(.)/g, '$1') ?? plain);
   }
-  if (data['authorization_endpoint'] === undefined) return {};
-  const { response_types_supported = ['code'], subject_types_supported = ['public'], jwks_uri = data['issuer'] } = data;
-  const { id_token_signing_alg_values_supported = ['RS256'] } = data;
-  return { response_types_supported, subject_types_supported, jwks_uri, id_token_signing_alg_values_supported };
-}
-
-function numberOf(value: unknown): number | undefined {
-  return value === undefined || Number.isNaN(Number(value)) ? undefined : Number(value);
-}
-
-function isUnreachable(error: unknown): boolean {
-  return error instanceof PinnaceError && error.details?.['reason'] === 'unreachable';
-}
-
-/** Returns the function that reads the challenge of a refusal. One for other schemes, or none, has no facts. */
-export async function challengeReader(): Promise<(refusal: Response) => McpChallenge> {
-  const { extractWWWAuthenticateParams } = await mcpClientLibrary();
-  return ({ status, headers }) => {
-    const kind = status === 403 ? 403 : 401;
-    const bearer = bearerOf((headers.get('www-authenticate') ?? '').slice(0, maxChallenge));
-    if (bearer === undefined) return { status: kind };
-    const answer = new Response(null, { headers: { 'www-authenticate': bearer } });
-    const { error, scope, resourceMetadataUrl } = extractWWWAuthenticateParams(answer);
-    return {
-      status: kind,
-      ...(error !== undefined && { error: error.slice(0, 100) }),
-      ...(scope !== undefined && { scope }),
-      ...(resourceMetadataUrl && { resourceMetadata: resourceMetadataUrl.href }),
-    };
+  const valueOf = (name: string) => (found.get(`bearer ${name}`) ?? found.get(`dpop ${name}`)) || undefined;
+  const [error, scope] = [valueOf('error'), valueOf('scope')];
+  const resourceMetadata = URL.parse(valueOf('resource_metadata') ?? '')?.href;
+  return {
+    status: status === 403 ? 403 : 401,
+    ...(error !== undefined && { error: error.slice(0, 100) }),
+    ...(scope !== undefined && { scope }),
+    ...(resourceMetadata !== undefined && { resourceMetadata }),
   };
 }
 
 const maxChallenge = 8192;
-
-/** The library reads a header that begins with the scheme only: a server may offer other schemes before it (RFC 9110, 11.6.1). */
-function bearerOf(header: string): string | undefined {
-  const parts = header.match(/(?:[^,"]|"(?:[^"\\]|\\.)*")+/g) ?? [];
-  let found: string[] | undefined;
-  for (const part of parts.map((text) => text.trim())) {
-    const startsScheme = /^[!#$%&'*+.^_`|~\w-]+(?:\s+[^\s=]|$)/.test(part);
-    if (found && startsScheme) break;
-    if (found) found.push(part);
-    else if (/^(?:bearer|dpop)\s/i.test(part)) found = [part];
-  }
-  return found?.join(', ');
-}
+/** A parameter with a quoted or a plain value, or the name of a scheme. */
+const challengePart = /([!#$%&'*+.^`|~\w-]+)[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^\s,;"]+))|([!#$%&'*+.^`|~\w-]+)/g;

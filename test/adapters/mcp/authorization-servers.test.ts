@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { readChallenge } from '../../../adapters/mcp/oauth.ts';
 import {
+  createOAuthPeer,
   issuer,
   mcpOrigin,
   person,
   redirectUri,
+  serverMetadata,
   signInWorld,
   type SignInWorldOptions,
 } from '../../fixtures/mcp/oauth-peer.ts';
@@ -229,6 +232,23 @@ describe('an authorization server that is not exact', () => {
     ],
     ['leaves out what only identities need', { server: { response_types_supported: undefined } }],
     ['protects a resource with a slash', { resource: { resource: `${mcpOrigin}/mcp/` } }],
+    ['is wrong in what nothing reads', {
+      resource: { jwks_uri: '', scopes_supported: 'read', tls_client_certificate_bound_access_tokens: 'false' },
+      server: {
+        service_documentation: '',
+        revocation_endpoint: '',
+        code_challenge_methods_supported: 'S256',
+        client_id_metadata_document_supported: 'false',
+      },
+    }],
+    ['registers with empty texts and other types', {
+      async first(request) {
+        if (!request.url.endsWith('/register')) return undefined;
+        const empty = { client_uri: '', logo_uri: '/logo', contacts: '', grant_types: 'code', scope: ['read'] };
+        const secret = { client_secret: 's', client_secret_expires_at: '0' };
+        return Response.json({ ...await request.json() as object, ...empty, ...secret, client_id: 12 });
+      },
+    }],
   ])('is read where it %s', async (_, options) => {
     const world = await signInWorld(options);
     await world.prepare();
@@ -242,6 +262,114 @@ describe('an authorization server that is not exact', () => {
     const callback = { ...await world.oauth.consent(url), scope: 'read', session_state: 'x' };
     await world.runtime.mcpSignIns.finish(callback, person());
     expect(world.oauth.tokenRequests).toHaveLength(1);
+  });
+});
+
+describe('tokens', () => {
+  const tokens = {
+    access_token: 'access-1-0123456789',
+    refresh_token: 'refresh-1',
+    token_type: 'Bearer',
+    expires_in: 3600,
+  };
+  /** A world whose token endpoint answers so, first of all or to a refresh, and whose server takes the token. */
+  async function worldOf(answer: (form: URLSearchParams) => Response | undefined) {
+    let now = Date.now();
+    const options: SignInWorldOptions = {
+      async first(request) {
+        if (new URL(request.url).pathname !== '/token') return undefined;
+        return answer(new URLSearchParams(await request.clone().text())) ?? Response.json(tokens);
+      },
+    };
+    const oauth = createOAuthPeer(options);
+    oauth.valid.add(tokens.access_token);
+    return { world: await signInWorld({ ...options, oauth, now: () => now }), pass: () => (now += 3_590_000) };
+  }
+
+  it.each<[string, Response]>([
+    ['in words of a form', new Response(new URLSearchParams({ ...tokens, expires_in: '3600' }))],
+    ['without a type', Response.json({ ...tokens, token_type: '' })],
+    ['that never expire', Response.json({ ...tokens, expires_in: 'never' })],
+    ['that never expire, as 0 says', Response.json({ ...tokens, expires_in: 0, refresh_token: '' })],
+    ['with an identity that is no text', Response.json({ ...tokens, id_token: {}, scope: 1 })],
+  ])('are taken %s', async (_, answer) => {
+    const { world } = await worldOf(() => answer.clone());
+    await world.prepare();
+    expect((await world.run()).some(({ type }) => type === 'tool-output-available')).toBe(true);
+  });
+
+  it.each<[string, Response]>([
+    ['an error with facts that are null', Response.json({ error: 'invalid_grant', error_uri: null }, { status: 400 })],
+    ['an error of its own', Response.json({ error: 'token_expired' }, { status: 401 })],
+    ['an error in words of a form', new Response(new URLSearchParams({ error: 'invalid_grant' }), { status: 400 })],
+    ['an error as an object', Response.json({ error: { code: 'invalid_grant' } }, { status: 400 })],
+    ['an error under 200', Response.json({ error: 'bad_refresh_token' })],
+    ['a page', new Response('<html>', { status: 403 })],
+    ['nothing', new Response(null, { status: 404 })],
+  ])('that are refused with %s are asked for again', async (_, answer) => {
+    const { world, pass } = await worldOf((form) => form.has('refresh_token') ? answer.clone() : undefined);
+    await world.prepare();
+    pass();
+    expect(lastData(await world.run(), 'data-interruption')).toMatchObject({ kind: 'sign_in' });
+  });
+
+  it.each([[408, {}], [429, {}], [500, { error: 'oops' }], [503, {}]])(
+    'that cannot be had now, as %d says, end no sign-in',
+    async (status, data) => {
+      let fails = true;
+      const { world, pass } = await worldOf((form) =>
+        fails && form.has('refresh_token') ? Response.json(data, { status }) : undefined
+      );
+      await world.prepare();
+      pass();
+      expect(lastData(await world.run(), 'data-tool-error')).toMatchObject({ retryable: true });
+      fails = false;
+      expect((await world.run()).some(({ type }) => type === 'tool-output-available')).toBe(true);
+    },
+  );
+});
+
+describe('a place without metadata', () => {
+  const resource = { resource: `${mcpOrigin}/mcp`, authorization_servers: [issuer], scopes_supported: ['read'] };
+  it.each<[string, () => Response]>([
+    ['has a page', () => new Response('<!doctype html>', { headers: { 'content-type': 'text/html' } })],
+    ['is empty', () => new Response('')],
+    ['has another object', () => Response.json({ error: 'not_found' })],
+    ['redirects', () => new Response(null, { status: 302, headers: { location: '/login' } })],
+    ['fails', () => new Response(null, { status: 500 })],
+  ])('that %s is not the last one', async (_, other) => {
+    const world = await signInWorld({
+      first({ url }) {
+        const { origin, pathname } = new URL(url);
+        if (!pathname.includes('/.well-known/')) return undefined;
+        if (pathname.endsWith('/oauth-protected-resource')) return Response.json(resource);
+        if (pathname.endsWith('/openid-configuration')) return Response.json(serverMetadata);
+        return [mcpOrigin, issuer].includes(origin) ? other() : undefined;
+      },
+    });
+    for (let look = 0; look < 10; look++) await world.runtime.validateMcpServer('docs', {}, admin);
+    await world.prepare();
+    expect(lastData(await world.run(), 'data-run')).toMatchObject({ state: 'completed' });
+  });
+});
+
+describe('the challenge of a refusal', () => {
+  const resourceMetadata = 'https://m.example/x';
+  it.each<[string, object]>([
+    ['Bearer  resource_metadata="https://m.example/x"', { resourceMetadata }],
+    ['BEARER RESOURCE_METADATA="https://m.example/x", Scope="s"', { resourceMetadata, scope: 's' }],
+    ['Bearer resource_metadata = "https://m.example/x"', { resourceMetadata }],
+    ['Bearer error_scope="bad", x_error="bad", scope="good"', { scope: 'good' }],
+    ['Bearer scope=""', {}],
+    ['Bearer error_description="the \\"token\\", scope=x", error=invalid_token', { error: 'invalid_token' }],
+    ['DPoP algs="ES256", Bearer scope="a b"', { scope: 'a b' }],
+    ['Negotiate abc==, Bearer scope="s"', { scope: 's' }],
+    ['Bearer scope="s", Basic realm="scope=\\"evil\\"", scope="evil"', { scope: 's' }],
+    ['Bearer scope="a", error="invalid_token", scope="b"', { scope: 'a', error: 'invalid_token' }],
+    ['Basic realm="x", scope="s"', {}],
+  ])('is read from %s', (header, facts) => {
+    const refusal = new Response(null, { status: 401, headers: { 'www-authenticate': header } });
+    expect(readChallenge(refusal)).toEqual({ status: 401, ...facts });
   });
 });
 
