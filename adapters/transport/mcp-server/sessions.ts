@@ -2,6 +2,7 @@
 
 import { PinnaceError } from '../../../src/base/errors.ts';
 import { hexOf } from '../../../src/base/hash.ts';
+import { asRecord } from '../../../src/base/is-record.ts';
 import type { Principal } from '../../../src/base/principal.ts';
 import { owns } from '../../../src/permission/ownership.ts';
 import { inRpc, unknownResource } from './content.ts';
@@ -58,11 +59,10 @@ export function createSessions(
       if (!await parts.library.isLegacyRequest(request, caller.body)) return undefined;
       const { principal } = caller;
       const id = request.headers.get('mcp-session-id');
-      if (id !== null) {
-        const session = sessions.get(id);
-        return session && isOf(session, principal) ? await serve(session, request, caller) : unknownSession();
-      }
-      if (!parts.library.isInitializeRequest(caller.body)) return undefined;
+      const known = id === null ? undefined : sessions.get(id);
+      if (known && isOf(known, principal)) return await serve(known, request, caller);
+      // A client that starts again may still send the id of its session before.
+      if (!parts.library.isInitializeRequest(caller.body)) return id === null ? undefined : unknownSession();
       makeRoom(principal);
       const session = openSession(parts, { principal, keepAliveMs, now, onEnd, isOpen });
       sessions.set(session.id, session);
@@ -101,6 +101,8 @@ interface Session {
   readonly closed: AbortController;
   /** Requests that are not answered yet, those for the stream of notifications left out. */
   open: number;
+  /** The ids of the requests in progress, and how many came with each. */
+  readonly ids: Map<unknown, number>;
   usedAt: number;
 }
 
@@ -129,7 +131,7 @@ function openSession(
   const isUsable = (): boolean => isOpen(session);
   if (canSubscribe) serveSubscriptions({ server, host: parts.host, closed: closed.signal, isOpen: isUsable });
   const ready = server.connect(transport);
-  const session: Session = { id, principal, server, transport, ready, closed, open: 0, usedAt: now() };
+  const session: Session = { id, principal, server, transport, ready, closed, open: 0, ids: new Map(), usedAt: now() };
   return session;
 }
 
@@ -141,22 +143,39 @@ async function serveIn(
 ): Promise<Response> {
   const { body, principal } = caller;
   const authInfo = { token: '', clientId: principal.subject, scopes: [], extra: { ...caller } };
+  const messages = [body].flat().map(asRecord);
+  const ids = messages.flatMap(({ id, method }) => method === undefined || id === undefined ? [] : [id]);
+  if (ids.some((id, at) => session.ids.has(id) || ids.indexOf(id) < at)) return idInUse();
+  for (const id of ids) session.ids.set(id, ids.length);
   const isStream = request.method === 'GET';
   if (isStream) session.transport.closeStandaloneSSEStream(); // a client that reconnects may be faster than the news of its leaving
   session.open += isStream ? 0 : 1;
   session.usedAt = now();
   const done = (): void => {
+    for (const id of ids) session.ids.delete(id);
     session.open -= isStream ? 0 : 1;
     session.usedAt = now();
   };
   try {
     await session.ready;
     const options = { authInfo, ...(body !== undefined && { parsedBody: body }) };
-    return whenRead(await session.transport.handleRequest(request, options), done);
+    const answer = await session.transport.handleRequest(request, options);
+    for (const { method, params } of messages) {
+      const { requestId } = method === 'notifications/cancelled' ? asRecord(params) : {};
+      // A canceled request gets no response, so nothing else would end its stream.
+      if (session.ids.get(requestId) === 1) session.transport.closeSSEStream(requestId as string | number); // as the library took it
+    }
+    return whenRead(answer, done);
   } catch (error) {
     done();
     throw error;
   }
+}
+
+/** Responses are told apart by their ids alone: of two requests with one id, one would never be answered. */
+function idInUse(): Response {
+  const error = { code: -32600, message: 'Invalid Request: another request with this id is in progress' };
+  return Response.json({ jsonrpc: '2.0', id: null, error }, { status: 400 });
 }
 
 interface SubscriptionOptions {

@@ -22,6 +22,7 @@ import { createToolIndex, type ToolIndex } from '../../../src/discovery/tool-ind
 import { parseTraceparent } from '../../../src/events/trace-ids.ts';
 import type { AgentTools } from '../../../src/runtime/agent-tools.ts';
 import { type ContentBlock, readContent } from '../../../src/tools/content.ts';
+import { compileJsonSchema } from '../../../src/tools/json-schema/json-schema.ts';
 import { toolsOf } from '../../../src/tools/implement.ts';
 import type { LogLevel, Progress, Tool } from '../../../src/tools/tool.ts';
 import type { McpHost } from './host.ts';
@@ -322,13 +323,19 @@ function toOutput(output: unknown, definition: ToolDefinition): CallResult {
   const data = rich ? rich.data : remote ? remote['data'] : output;
   const content: ContentBlock[] = rich?.mcpContent ??
     [{ type: 'text', text: typeof output === 'string' ? output : JSON.stringify(output) ?? 'null' }];
+  const isTyped = isOfObject(outputSchema);
+  const isFit = isTyped && isRecord(data) && compileJsonSchema(outputSchema)(data).length === 0;
+  const isError = remote?.['isError'] === true;
   return {
-    content,
-    ...(isOfObject(outputSchema) && isRecord(data) && { structuredContent: data }),
-    ...(remote?.['isError'] === true && { isError: true }),
+    content: isTyped && !isFit && !isError ? [{ type: 'text', text: notFit }, ...content] : content,
+    ...(isFit && { structuredContent: data }),
+    ...((isError || (isTyped && !isFit)) && { isError: true }),
     ...ifcOf(definition),
   };
 }
+
+/** Clients drop a result that breaks the output schema, but for one that says that it failed. */
+const notFit = 'The tool was called. Its result is not what its output schema describes:';
 
 /** What is known of where a result is from, for clients that follow it; nothing where nothing is known. */
 function ifcOf(definition: ToolDefinition): Pick<CallResult, '_meta'> {

@@ -3,6 +3,7 @@
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
 import { PinnaceError, toPinnaceError } from '../../../../src/base/errors.ts';
+import { isRecord } from '../../../../src/base/is-record.ts';
 import { parseRepairedJson } from '../../../../src/base/json.ts';
 import { loadOnce } from '../../../../src/base/load-once.ts';
 import { answerEarly, whenRead } from '../../mcp-server/answer-early.ts';
@@ -151,10 +152,41 @@ async function readMessage(request: Request): Promise<unknown> {
   }
   const bytes = await readBody(request);
   try {
-    return parseRepairedJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    return toMessage(parseRepairedJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes)));
   } catch {
     return unreadable;
   }
+}
+
+/** The library refuses fields that JSON-RPC does not know, and null where a field is left out, as clients in many languages write it. */
+function toMessage(data: unknown): unknown {
+  if (Array.isArray(data)) return data.map(toMessage);
+  if (!isRecord(data)) return data;
+  const { jsonrpc, id, method, params, result, error } = data;
+  const own = isRecord(params)
+    ? Object.entries(params).filter(isSaid).map(([name, value]) => {
+      return [name, ofClient.has(name) ? withoutNulls(value) : value];
+    })
+    : undefined;
+  return {
+    jsonrpc,
+    ...(id !== undefined && { id }),
+    ...(method !== undefined && { method }),
+    ...(params !== undefined && params !== null && { params: own ? Object.fromEntries(own) : params }),
+    ...(result !== undefined && { result: withoutNulls(result) }),
+    ...(error !== undefined && { error }),
+  };
+}
+
+const isSaid = ([name, value]: readonly [string, unknown]): boolean => value !== null || !leftOut.has(name);
+const leftOut: ReadonlySet<string> = new Set(['_meta', 'arguments', 'context', 'task']);
+/** What a client says of itself, or a person of a question. */
+const ofClient: ReadonlySet<string> = new Set(['_meta', 'capabilities', 'clientInfo', 'inputResponses']);
+
+function withoutNulls(data: unknown): unknown {
+  if (!isRecord(data)) return data;
+  const said = Object.entries(data).filter(([, value]) => value !== null);
+  return Object.fromEntries(said.map(([name, value]) => [name, withoutNulls(value)]));
 }
 
 function parseError(): Response {

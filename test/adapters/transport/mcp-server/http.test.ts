@@ -289,6 +289,40 @@ describe('/mcp', () => {
     expect(text).not.toMatch(/expected|received|invalid_type/i);
   });
 
+  const client = { name: 'c', version: '1' };
+  it.each<[string, object]>([
+    ['parameters', { method: 'ping', params: null }],
+    ['facts of a request', { method: 'tools/list', params: { _meta: null } }],
+    ['arguments', { method: 'tools/call', params: { name: 'tool_active', arguments: null, task: null } }],
+    ['a token', { method: 'tools/call', params: { name: 'tool_active', _meta: { progressToken: null } } }],
+    ['capabilities', {
+      method: 'initialize',
+      params: {
+        protocolVersion: '2025-06-18',
+        capabilities: { sampling: null, roots: { listChanged: null } },
+        clientInfo: { ...client, title: null, icons: null },
+      },
+    }],
+    ['a field of its own beside those of JSON-RPC', { method: 'ping', auth: null, time: 1 }],
+  ])('reads null as left out: %s', async (_, message) => {
+    const { result } = await answerOf(mcpEndpoint()(post(JSON.stringify({ jsonrpc: '2.0', id: 1, ...message }))));
+    expect(result).toBeDefined();
+  });
+
+  it.each<[string, unknown]>([['lacks a field', { total: 1 }], ['is no object', null], ['is another type', {
+    sum: '3',
+  }]])(
+    'shows a result that %s as a failed one, which no client drops',
+    async (_, output) => {
+      const outputSchema = { type: 'object', properties: { sum: { type: 'number' } }, required: ['sum'] } as const;
+      const sum = plainTool('sum', () => output, { outputSchema });
+      const { result } = await call(askLegacy(open(sum)), 'sum');
+      expect(result).toMatchObject({ isError: true });
+      expect(result).not.toHaveProperty('structuredContent');
+      expect(result.content.at(-1).text).toBe(JSON.stringify(output));
+    },
+  );
+
   it.each(['GET', 'DELETE'])('keeps no session that %s could be about', async (method) => {
     const { headers } = post('{}');
     expect((await mcpEndpoint()(new Request('http://127.0.0.1/mcp', { method, headers }))).status).toBe(405);

@@ -8,7 +8,7 @@ import { listedResources, type McpResources, treeResources } from '../../../../a
 import type { Handler } from '../../../../adapters/transport/http.ts';
 import { type Authorize, defineTool, type Tool } from '../../../../src/index.ts';
 import { createTree } from '../../../../src/tree/index.ts';
-import { addTool, eraseTool, mcpEndpoint, mcpRuntime } from '../../../fixtures/mcp/mcp-host.ts';
+import { addTool, endlessTool, eraseTool, mcpEndpoint, mcpRuntime, mcpToken } from '../../../fixtures/mcp/mcp-host.ts';
 import { createSession, iss } from '../signed/session.ts';
 
 const schema = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } as const;
@@ -165,6 +165,31 @@ describe('a session of a client of 2025-11-25', () => {
     expect(refused.headers.get('retry-after')).not.toBeNull();
     expect(await refused.json()).toMatchObject({ code: 'overloaded' });
     expect(await statusOf(serve, 'ann', third)).toBe(200);
+  });
+
+  it('is opened by a client that starts again with the id of a session that is gone', async () => {
+    const serve = await endpoint();
+    for (const id of ['f'.repeat(64), await initialize(serve, 'bob')]) {
+      const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '1' } };
+      const response = await send(serve, { id, body: { id: 1, method: 'initialize', params } });
+      expect(response.headers.get('mcp-session-id')).toMatch(/^[0-9a-f]{64}$/);
+      expect(response.headers.get('mcp-session-id')).not.toBe(id);
+    }
+  });
+
+  it('ends the stream of a request that is canceled, and takes no other request with its id meanwhile', async () => {
+    const { tool, started, stopped } = endlessTool();
+    const serve = mcpEndpoint({ runtime: mcpRuntime({ tools: [tool] }), mcp: { listed: ['*'], sessions: {} } });
+    const id = await initialize(serve, mcpToken);
+    const post = (body: object) => send(serve, { token: mcpToken, id, body });
+    const response = await post({ id: 'c', method: 'tools/call', params: { name: 'work_endlessly' } });
+    await started;
+    const other = await post({ id: 'c', method: 'ping' });
+    expect([other.status, await other.json()]).toMatchObject([400, { error: { code: -32600 } }]);
+    expect((await post({ method: 'notifications/cancelled', params: { requestId: 'c' } })).status).toBe(202);
+    expect(await response.text()).not.toContain('result');
+    await stopped;
+    expect((await post({ id: 'c', method: 'ping' })).status).toBe(200);
   });
 
   it('is not opened by a message that opens none', async () => {
