@@ -1,11 +1,12 @@
 /** A run's stream in the events of AG-UI. */
 
 import { PinnaceError } from '../../../../src/base/errors.ts';
+import { asRecord, isRecord } from '../../../../src/base/is-record.ts';
 import { parse } from '../../../../src/base/parse.ts';
 import type { UIMessageChunk } from '../../../../src/contracts/ai-types.ts';
 import { type Decide, isDecided } from '../../chat/chat-request.ts';
 import type { SseDialect } from '../sse.ts';
-import { type AguiInput, AguiUserMessage } from './agui.ts';
+import { type AguiContent, type AguiInput, AguiUserMessage } from './agui.ts';
 
 export function createAguiDialect({ threadId, runId, state, messages, tools = [] }: AguiInput): SseDialect {
   const offeredTools = tools.map(({ name }) => name);
@@ -73,7 +74,7 @@ function messageOf({ messages, resume = [] }: AguiInput): Readonly<Record<string
     // The stored answer counts, never what a client says of it.
     return { id: answerOf(first).of.messageId, role: 'assistant', parts: [{ type: 'step-start' }] };
   }
-  const last = messages.at(-1);
+  const last = messages.findLast(({ role }) => role !== 'activity' && role !== 'reasoning'); // of a client's own page
   if (last?.role !== 'user') throw refused('agui_no_message', 'the last message must be one of the role "user"');
   const { id, content } = parse(AguiUserMessage, last, { what: 'the last message' });
   return {
@@ -83,14 +84,20 @@ function messageOf({ messages, resume = [] }: AguiInput): Readonly<Record<string
   };
 }
 
-function partOf(part: Exclude<AguiUserMessage['content'], string>[number]): Readonly<Record<string, unknown>> {
+function partOf(part: AguiContent): Readonly<Record<string, unknown>> {
   if (part.type === 'text') return { type: 'text', text: part.text };
-  const { type, value, mimeType } = part.source;
+  const { filename } = part.type === 'binary' ? part : asRecord(part['metadata']);
+  const { type, value = '', mimeType } = part.type !== 'binary'
+    ? part.source
+    : part.data === undefined
+    ? { ...part, type: part.url === undefined ? 'file' : 'url', value: part.url }
+    : { ...part, type: 'data', value: part.data };
   if (type === 'file') {
     throw refused('agui_file_source', 'a file of a provider cannot be read here; send its data or its address');
   }
   const mediaType = mimeType ?? 'application/octet-stream';
-  return { type: 'file', mediaType, url: type === 'data' ? `data:${mediaType};base64,${value}` : value };
+  const url = type === 'url' || value.startsWith('data:') ? value : `data:${mediaType};base64,${value}`;
+  return { type: 'file', mediaType, url, ...(typeof filename === 'string' && { filename }) };
 }
 
 function answerOf({ interruptId, status, payload }: NonNullable<AguiInput['resume']>[number]): Answer {
@@ -103,10 +110,6 @@ function answerOf({ interruptId, status, payload }: NonNullable<AguiInput['resum
     throw refused('agui_interrupt', 'the payload must be { "approved": true or false, "reason"?: "…" }');
   }
   return { of, decision: { approved, ...(typeof reason === 'string' && { reason }) } };
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function refused(reason: string, why: string): PinnaceError {

@@ -2,6 +2,7 @@
 
 import * as v from 'valibot';
 import { sha256 } from '../../../../src/base/hash.ts';
+import { withoutNulls } from '../../../../src/base/is-record.ts';
 import { loadOnce } from '../../../../src/base/load-once.ts';
 import { parse } from '../../../../src/base/parse.ts';
 import { requireScope } from '../../../../src/base/principal.ts';
@@ -25,11 +26,22 @@ const Source = v.looseObject({
 const Content = v.variant('type', [
   v.looseObject({ type: v.literal('text'), text: v.string() }),
   v.looseObject({ type: v.picklist(['image', 'audio', 'video', 'document']), source: Source }),
+  /** A file as clients before 1.0 send it. */
+  v.looseObject({
+    type: v.literal('binary'),
+    mimeType: v.optional(v.string()),
+    data: v.optional(v.string()),
+    url: v.optional(v.string()),
+    filename: v.optional(v.string()),
+  }),
 ], 'must be of the type text, image, audio, video or document');
+const Contents = v.pipe(v.array(Content, 'must be a text, or a list of parts'), v.minLength(1), v.maxLength(50));
+export type AguiContent = v.InferOutput<typeof Content>;
 
+/** Of the messages before the last one nothing is read but the ids of calls. */
 const Message = v.looseObject({
-  id: Id,
-  role: v.string(),
+  id: v.optional(v.unknown()),
+  role: v.optional(v.unknown()),
   content: v.optional(v.unknown()),
   /** The calls of an answer, which the client has already. */
   toolCalls: v.optional(v.array(v.looseObject({ id: v.string() }))),
@@ -38,7 +50,9 @@ const Message = v.looseObject({
 /** A message of a person. The endpoint has stored all others itself. */
 export const AguiUserMessage = v.looseObject({
   id: Id,
-  content: v.union([v.string(), v.pipe(v.array(Content), v.minLength(1), v.maxLength(50))]),
+  content: v.lazy((given): v.GenericSchema<unknown, string | AguiContent[]> =>
+    typeof given === 'string' ? v.string() : Contents
+  ),
 });
 export type AguiUserMessage = v.InferOutput<typeof AguiUserMessage>;
 
@@ -65,6 +79,9 @@ export const AguiInput = v.looseObject({
 });
 export type AguiInput = v.InferOutput<typeof AguiInput>;
 
+/** Where null means what the application means by it. */
+const ofApplication: ReadonlySet<string> = new Set(['state', 'payload', 'output']);
+
 export const aguiOperations = {
   'POST /v1/agents/:id/agui': {
     operationId: 'runAgui',
@@ -90,7 +107,7 @@ export function aguiRoutes(endpoint: Served): void {
   serve('POST /v1/agents/:id/agui', async (c) => {
     const { principal, trace } = c.var;
     const { data, fingerprint } = await readJson(c.req.raw);
-    const input = parse(AguiInput, data, { what: 'the input of the run' });
+    const input = parse(AguiInput, withoutNulls(data, ofApplication), { what: 'the input of the run' });
     const agentId = c.req.param('id');
     requireScope(principal, 'run:create', agentId);
     const { aguiRequest, createAguiDialect, decideResumed } = await dialect();

@@ -3,7 +3,7 @@
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
 import { PinnaceError, toPinnaceError } from '../../../../src/base/errors.ts';
-import { isRecord } from '../../../../src/base/is-record.ts';
+import { isRecord, withoutNulls } from '../../../../src/base/is-record.ts';
 import { parseRepairedJson } from '../../../../src/base/json.ts';
 import { loadOnce } from '../../../../src/base/load-once.ts';
 import { answerEarly, whenRead } from '../../mcp-server/answer-early.ts';
@@ -182,12 +182,6 @@ const isSaid = ([name, value]: readonly [string, unknown]): boolean => value !==
 const leftOut: ReadonlySet<string> = new Set(['_meta', 'arguments', 'context', 'task']);
 /** What a client says of itself, or a person of a question. */
 const ofClient: ReadonlySet<string> = new Set(['_meta', 'capabilities', 'clientInfo', 'inputResponses']);
-
-function withoutNulls(data: unknown): unknown {
-  if (!isRecord(data)) return data;
-  const said = Object.entries(data).filter(([, value]) => value !== null);
-  return Object.fromEntries(said.map(([name, value]) => [name, withoutNulls(value)]));
-}
 
 function parseError(): Response {
   const error = { code: -32700, message: 'Parse error: the body is not JSON, or nested too deep' };

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { staticCatalog } from '../../../../adapters/catalog/static.ts';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import { bearerAuthenticator, digestOfToken } from '../../../../adapters/transport/bearer-authenticator.ts';
-import { createHandler } from '../../../../adapters/transport/http.ts';
+import { createHandler, type Handler } from '../../../../adapters/transport/http.ts';
 import { createRuntime, defineTool } from '../../../../src/index.ts';
 import { scopes } from '../../../../src/base/principal.ts';
 import { fakeModel, type FakeScript } from '../../../contracts/index.ts';
@@ -219,13 +219,59 @@ describe("the protocol's own client of AG-UI", () => {
   });
 });
 
+function post(handler: Handler, body: string, who = 'a'): Promise<Response> {
+  const headers = { 'authorization': `Bearer token-of-${who}`, 'content-type': 'application/json' };
+  return handler(new Request('https://agents.example/v1/agents/helper/agui', { method: 'POST', headers, body }));
+}
+
+const user = (content: unknown) => ({ id: 'm', role: 'user', content });
+const png = 'iVBORw0KGgo=';
+
 describe('the route of AG-UI', () => {
+  it.each<[string, object, string]>([
+    ['null for what is left out', {
+      ...{ state: null, tools: null, context: null, resume: null, parentRunId: null },
+      forwardedProps: { limits: null, output: null },
+      messages: [{ id: 'a', role: 'assistant', content: null, toolCalls: null }, { ...user('Hi'), name: null }],
+    }, 'Hi'],
+    ['earlier messages of other forms', { messages: [{ role: 'tool' }, { id: 7, role: null }, user('Hi')] }, 'Hi'],
+    ['a message of the page behind', { messages: [user('Hi'), { role: 'activity', activityType: 'PLAN' }] }, 'Hi'],
+    ['a file of before 1.0', { messages: [user([{ type: 'binary', mimeType: 'image/png', data: png }])] }, png],
+    ['a file of before 1.0 by its address', {
+      messages: [user([{ type: 'binary', mimeType: 'image/png', url: `data:image/png;base64,${png}` }])],
+    }, png],
+    ['data as a data URL', {
+      messages: [
+        user([{ type: 'image', source: { type: 'data', value: `data:image/png;base64,${png}`, mimeType: null } }]),
+      ],
+    }, `"data":"${png}"`],
+    ['the name of a file', {
+      messages: [
+        user([{
+          type: 'document',
+          source: { type: 'data', value: 'aGk=', mimeType: 'text/plain' },
+          metadata: { filename: 'a.txt' },
+        }]),
+      ],
+    }, 'a.txt'],
+  ])('reads %s', async (_, input, text) => {
+    const { handler, fake } = await setup('Hello');
+    const response = await post(handler, JSON.stringify({ threadId: 't', runId: 'r', ...input }));
+    expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('"type":"RUN_FINISHED"')]);
+    expect(JSON.stringify(fake.requests[0]?.prompt)).toContain(text);
+  });
+
+  it('names what is wrong with a part of a message', async () => {
+    const { handler } = await setup('Hello');
+    const messages = [user([{ type: 'image_url', image_url: { url: 'https://a.example' } }])];
+    const response = await post(handler, JSON.stringify({ threadId: 't', runId: 'r', messages }));
+    expect([response.status, await response.text()]).toEqual([400, expect.stringContaining('content.0.type')]);
+  });
+
   it('never starts a run twice', async () => {
     const { ask, bodies, handler, fake } = await setup('One', 'Two');
     await ask('Hi', { runId: 'run-1' });
-    const headers = { 'authorization': 'Bearer token-of-a', 'content-type': 'application/json' };
-    const url = 'https://agents.example/v1/agents/helper/agui';
-    const again = await handler(new Request(url, { method: 'POST', headers, body: bodies[0]! }));
+    const again = await post(handler, bodies[0]!);
     expect(await again.text()).toContain('One');
     expect(fake.requests).toHaveLength(1);
   });
@@ -233,9 +279,7 @@ describe('the route of AG-UI', () => {
   it('starts a run of its own for another person who sends the same', async () => {
     const { ask, bodies, handler, fake } = await setup('One', 'Two');
     await ask('Hi', { runId: 'run-1' });
-    const headers = { 'authorization': 'Bearer token-of-grace', 'content-type': 'application/json' };
-    const url = 'https://agents.example/v1/agents/helper/agui';
-    const other = await handler(new Request(url, { method: 'POST', headers, body: bodies[0]! }));
+    const other = await post(handler, bodies[0]!, 'grace');
     expect(await other.text()).toContain('Two');
     expect(fake.requests).toHaveLength(2);
   });
