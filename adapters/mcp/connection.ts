@@ -299,8 +299,8 @@ function readCallResult(data: unknown, { questions }: { readonly questions: bool
 /** Content that is one part, or a text, is a list of it. A result that says something else than MCP knows is shown as it is. */
 function contentIn(result: Readonly<Record<string, unknown>>): readonly unknown[] {
   const { content, structuredContent, isError: _, resultType: __, _meta, ...others } = result;
-  if (content !== undefined && content !== null) {
-    return [content].flat().map((part: unknown) => typeof part === 'string' ? { type: 'text', text: part } : part);
+  if (content !== undefined) {
+    return [content].flat(2).map((part: unknown) => typeof part === 'string' ? { type: 'text', text: part } : part);
   }
   const isEmpty = structuredContent !== undefined || Object.keys(others).length === 0;
   return isEmpty ? [] : [{ type: 'text', text: JSON.stringify(others) }];

@@ -21,6 +21,7 @@ import {
   type Message,
   olderRevision,
   readMessages,
+  toCallResult,
   toGreeting,
 } from './messages.ts';
 import {
@@ -319,7 +320,8 @@ function toAnswer(message: Message, { id, method }: Exchange, { hold, stream, on
   if (method === 'initialize' && onGap && reportedLists(asRecord(answer.result)['capabilities']).length > 0) {
     stream.isOffered = true;
   }
-  if (isHeld.test(method)) return completed(hold(answer), method === 'tools/call');
+  if (method === 'tools/call') return completed(hold(toCallResult(answer)), true);
+  if (isHeld.test(method)) return completed(hold(answer));
   return method === discover ? completed(answer) : answer;
 }
 

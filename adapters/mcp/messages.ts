@@ -33,11 +33,20 @@ export function readMessages(text: string): readonly Message[] {
   }
 }
 
-/** An error that is null, beside a result or alone, is none; a result beside an error is none either. */
-function toMessage({ error, result, ...rest }: JsonObject): Message {
-  const message: Message & { readonly jsonrpc: string } = { ...rest, jsonrpc: '2.0' };
+/** An error that is null, beside a result or alone, is none; a result beside an error is none either. Other fields are dropped. */
+function toMessage({ id, method, params, error, result }: JsonObject): Message {
+  const message: Message & { readonly jsonrpc: string } = { id, method, params, jsonrpc: '2.0' };
   if (error) return { ...message, error: toError(error) };
   return result === undefined ? message : { ...message, result };
+}
+
+/** In the result of a call null says nothing; one that is no object is its content. */
+export function toCallResult(message: Message): Message {
+  const { result } = message;
+  if (result === undefined) return message;
+  const content = Array.isArray(result) ? result : result === null ? [] : String(result);
+  const entries = Object.entries(isRecord(result) ? result : { content });
+  return { ...message, result: Object.fromEntries(entries.filter(([, value]) => value !== null)) };
 }
 
 const internalError = -32_603;

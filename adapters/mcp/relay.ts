@@ -28,6 +28,8 @@ export function relayEvents(body: ReadableStream<Bytes>, options: RelayOptions):
   let ready = '';
   const parser = createParser({
     onEvent: (event) => (ready += readEvent(event, options)),
+    // JSON under the label of events.
+    onError: ({ line = '' }) => (ready += readEvent({ data: line, event: undefined, id: undefined }, options)),
     onRetry: (ms) => (ready += `retry: ${Math.min(Math.max(ms, minRetryMs), maxRetryMs)}\n\n`),
   });
   const close = (controller: ReadableStreamDefaultController<Bytes>): void => {
@@ -97,7 +99,7 @@ function readEvent(event: EventSourceMessage, { exchange, exchanges, onNotice, t
   if (exchange.ended) return ''; // after the response
   const id = event.id !== undefined && /^[\x21-\x7e]{1,256}$/.test(event.id) ? event.id : undefined;
   if (id !== undefined) exchanges.mark(exchange, id);
-  const messages = event.data === '' || (event.event ?? 'message') !== 'message' ? [] : readMessages(event.data);
+  const messages = messagesIn(event);
   messages.filter(isNotice).forEach(onNotice);
   const texts = messages.filter((message) => isWanted(message, exchange)).map((message) => {
     if (!answers(message, exchange.wireId)) return JSON.stringify(message);
@@ -106,6 +108,11 @@ function readEvent(event: EventSourceMessage, { exchange, exchanges, onNotice, t
   });
   if (texts.length === 0) return id === undefined ? '' : eventOf('', { id });
   return texts.map((text) => eventOf(text, id === undefined ? {} : { id })).join('');
+}
+
+/** Texts that are no JSON keep a connection alive. */
+function messagesIn({ data, event = 'message' }: EventSourceMessage): readonly Message[] {
+  return event === 'message' && /^\s*(?:\{|\[\s*[{\]])/.test(data) ? readMessages(data) : [];
 }
 
 function isNotice({ id, method }: Message): boolean {
@@ -142,9 +149,8 @@ export function relayQuestions(
     id !== undefined &&
     (method === 'ping' ? ++pings <= maxPings : questions && method === 'elicitation/create' && left-- > 0);
   const parser = createParser({
-    onEvent({ data, event = 'message' }) {
-      if (data === '' || event !== 'message') return;
-      const messages = readMessages(data);
+    onEvent(event) {
+      const messages = messagesIn(event);
       messages.filter(isNotice).forEach(onNotice);
       ready += messages.filter(isQuestion).map((message) => eventOf(JSON.stringify(message))).join('');
     },

@@ -286,6 +286,7 @@ const otherPaths: readonly (readonly [path: RegExp, advice: string])[] = [
   [/\/openapi\.json$/, 'use GET /v1/openapi.json'],
   [/\/chat(?:\/completions)?\/?$/, 'use POST /v1/agents/<id>/chat'],
   [/\/runs\/?$/, 'use POST /v1/runs'],
+  [/\/(?:mcp\/|sse\/?)$/, 'MCP clients use /mcp, by Streamable HTTP'],
 ];
 
 function notFoundText(path: string): string {

@@ -87,7 +87,9 @@ export function jwtAuthenticator(options: JwtAuthenticatorOptions): Authenticato
       }
       if (token.length > maxTokenLength) throw new PinnaceError('token_invalid', 'The token is too long');
       const claims = await verify(token, { keys, issuer, audience, requireType, now: now() });
-      const granted = new Set(typeof claims['scope'] === 'string' ? claims['scope'].split(' ') : []);
+      const granted = new Set(
+        [claims['scope'] ?? claims['scp'] ?? ''].flat().flatMap((words) => String(words).split(' ')),
+      );
       const missing = requiredScopes.filter((scope) => !granted.has(scope));
       if (missing.length > 0) throw lacksScope(requiredScopes);
       const facts = await principalOf(claims);

@@ -401,9 +401,9 @@ function cutContent(
 }
 
 function shapeBlock(block: Readonly<Record<string, unknown>>, { media, redact }: ResultOptions): McpContent {
-  const { type, text, data, uri, name } = block;
-  if (type === 'text' && (typeof text === 'number' || typeof text === 'boolean')) return { type, text: String(text) };
+  const { text, data, uri, name, type = text === undefined ? undefined : 'text' } = block;
   if (type === 'text' && typeof text === 'string') return { type, text };
+  if (type === 'text') return { type, text: text === undefined || text === null ? '' : JSON.stringify(text) };
   if (type === 'image' || type === 'audio') return binary(type, { data, mimeType: block['mimeType'] }, media);
   if (type === 'resource_link' && typeof uri === 'string') {
     const named = typeof name === 'string' && { name: cut(name, 200, redact) };

@@ -171,7 +171,7 @@ export async function hookKey(
       await raceAbort(secrets.resolve(ref, { scope: { tenant, agentId: '' }, signal }), signal),
       undefined,
     );
-  const bytes = fromBase64(secret?.reveal().replace(/^whsec_/, '') ?? '');
+  const bytes = fromBase64(secret?.reveal().replace(/^(?:v1,)?whsec_/, '') ?? '');
   if (!bytes || bytes.length < 16) {
     throw new PinnaceError(
       'unavailable',

@@ -30,7 +30,7 @@ export async function readJson(
   if (!/^application\/json\s*(;|$)/i.test(contentType)) {
     throw new PinnaceError('content_type_not_supported', 'Cannot read the body: send it as application/json');
   }
-  if (request.headers.has('content-encoding')) {
+  if (!/^(?:identity)?$/i.test(request.headers.get('content-encoding') ?? '')) {
     throw new PinnaceError('content_encoding_not_allowed', 'Cannot read the body: send it without content-encoding');
   }
   const text = decodeUtf8(await readBody(request));

@@ -100,7 +100,7 @@ export function isRoles(value: unknown): value is readonly string[] {
  * (RFC 9110, section 11.1).
  */
 export function bearerTokenOf({ headers }: Request, maxLength: number): string | undefined {
-  const token = /^Bearer ([\x21-\x7e]+)$/i.exec(headers.get('authorization') ?? '')?.[1];
+  const token = /^Bearer +([\x21-\x7e]+)$/i.exec(headers.get('authorization') ?? '')?.[1];
   return token !== undefined && token.length <= maxLength ? token : undefined;
 }
 

@@ -160,9 +160,16 @@ describe('an access token', () => {
       code: 'forbidden',
       details: { reason: 'insufficient_scope', scopes: ['agents:use', 'agents:run'] },
     });
-    await expect(authenticate(await token({ scope: 'agents:run agents:use' }))).resolves.toMatchObject({
-      subject: 'ada',
-    });
+    const words = ['agents:run', 'agents:use'];
+    const scope = undefined; // as some authorization servers leave it out
+    for (
+      const claims of [{ scope: words.join(' ') }, { scope: words }, { scope, scp: words }, {
+        scope,
+        scp: words.join(' '),
+      }]
+    ) {
+      await expect(authenticate(await token(claims))).resolves.toMatchObject({ subject: 'ada' });
+    }
   });
 
   it('gives no hint of why it was refused', async () => {

@@ -221,6 +221,14 @@ export const talkingChecks: readonly McpConnectorCheck[] = [
         [(message) => result(message, { resultType: 'complete' }), { content: [], isError: false }],
         [(message) => result(message, { resultType: 'complete', content: null }), { content: [], isError: false }],
         [(message) => result(message, { ...complete, isError: 'true' }), { ...said, isError: true }],
+        [(message) => result(message, { ...complete, structuredContent: null, resultType: null }), said],
+        [({ id }) => Response.json({ jsonrpc: '2.0', id, result: complete, time: 1 }), said],
+        [({ id }) => Response.json({ jsonrpc: '2.0', id, result: 'Hi' }), said],
+        [({ id }) => Response.json({ jsonrpc: '2.0', id, result: [said.content] }), said],
+        [({ id }) => Response.json({ jsonrpc: '2.0', id, result: null }), { content: [], isError: false }],
+        [({ id }) => plain(JSON.stringify({ jsonrpc: '2.0', id, result: complete }), 'application/json-rpc'), said],
+        [({ id }) => plain(JSON.stringify({ jsonrpc: '2.0', id, result: complete }), 'text/event-stream'), said],
+        [({ id }) => events(['data: connected\n\ndata: [DONE]\n\n', event({ id, result: complete })]), said],
       ];
       for (const [answer, expected] of cases) {
         const { connection } = await connect(subject, { 'tools/call': answer });

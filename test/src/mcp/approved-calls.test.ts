@@ -190,6 +190,8 @@ describe('shapeResult', () => {
     const content = [
       { type: 'resource', resource: { uri: 'file:///a', text: 'inside' } },
       { type: 'resource_link', uri: 'https://docs.example.com/a', name: 'A', mallory: 1 },
+      { text: 'untyped' },
+      { type: 'text', text: { a: 1 } },
       { type: 'script', code: 'mallory' },
       'mallory',
       null,
@@ -197,6 +199,8 @@ describe('shapeResult', () => {
     expect(shape({ content }).content).toEqual([
       { type: 'text', text: 'inside' },
       { type: 'link', uri: 'https://docs.example.com/a', name: 'A' },
+      { type: 'text', text: 'untyped' },
+      { type: 'text', text: '{"a":1}' },
       ...[1, 2, 3].map(() => ({ type: 'other', omitted: 0 })),
     ]);
   });

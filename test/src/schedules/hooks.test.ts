@@ -2,6 +2,8 @@ import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
 import { memorySecrets } from '../../../adapters/secrets/memory.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
+import { developmentAuthenticator } from '../../../adapters/transport/development-authenticator.ts';
+import { createHandler } from '../../../adapters/transport/http.ts';
 import { toPinnaceError } from '../../../src/base/errors.ts';
 import { localPrincipal } from '../../../src/index.ts';
 import { says, scriptedModel } from '../../fixtures/model.ts';
@@ -11,7 +13,7 @@ import { testRuntime } from '../../fixtures/runtime.ts';
 const me = localPrincipal();
 const keys = {
   a: `whsec_${btoa('a'.repeat(24))}`,
-  b: `whsec_${btoa('b'.repeat(24))}`,
+  b: `v1,whsec_${btoa('b'.repeat(24))}`, // as some senders show it
   c: `whsec_${btoa('c'.repeat(24))}`,
 };
 
@@ -35,7 +37,7 @@ async function hooked() {
   ) => {
     const { key = keys.a, at = clock.now(), body = '{"order":7}', to = id, signed = body } = change;
     const timestamp = String(Math.floor(at / 1000));
-    const signature = new Webhook(key).sign(event, new Date(at), signed);
+    const signature = new Webhook(key.replace('v1,', '')).sign(event, new Date(at), signed);
     return await runtime.schedules.receive(to, {
       headers: { id: event, timestamp, signature },
       body: new TextEncoder().encode(body),
@@ -55,6 +57,19 @@ describe('a hook', () => {
     expect(prompt).toContain('Sum up the event.');
     expect(prompt).toContain('Event, as data');
     expect((await runtime.schedules.fires(id, me)).items).toMatchObject([{ outcome: 'started', runId }]);
+  });
+
+  it.each(['webhook', 'svix'])('takes the headers %s-id, %s-timestamp and %s-signature', async (name) => {
+    const { runtime, id, clock } = await hooked();
+    const serve = createHandler(runtime, { authenticator: developmentAuthenticator({ token: 'x'.repeat(32) }) });
+    const [body, at] = ['{"order":7}', new Date(clock.now())];
+    const headers = {
+      [`${name}-id`]: 'msg_1',
+      [`${name}-timestamp`]: String(Math.floor(at.getTime() / 1000)),
+      [`${name}-signature`]: new Webhook(keys.a).sign('msg_1', at, body),
+    };
+    const request = new Request(`http://127.0.0.1/v1/hooks/${id}`, { method: 'POST', headers, body });
+    expect((await serve(request)).status).toBe(202);
   });
 
   it('opens a chat and a record for each event, also in one millisecond', async () => {

@@ -213,7 +213,7 @@ export function scheduleRoutes({ runtime: { schedules }, serve: table }: Served)
   });
   serve('POST /v1/hooks/:id', async (c) => {
     const body = await readBody(c.req.raw, { maxBytes: mostHookBytes });
-    const header = (name: string): string => c.req.header(`webhook-${name}`) ?? '';
+    const header = (name: string): string => c.req.header(`webhook-${name}`) ?? c.req.header(`svix-${name}`) ?? '';
     const headers = { id: header('id'), timestamp: header('timestamp'), signature: header('signature') };
     const { runId, isKnown } = await schedules.receive(c.req.param('id'), { headers, body });
     return c.json({ runId }, isKnown ? 200 : 202);

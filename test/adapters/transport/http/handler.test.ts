@@ -37,6 +37,13 @@ function post(
 }
 
 describe('POST /v1/runs', () => {
+  it.each([{ 'content-encoding': 'identity' }, { authorization: `Bearer  ${token}` }])(
+    'takes a header that says the same in other words: %o',
+    async (headers) => {
+      expect((await handler()(post(runRequest(), headers))).status).toBe(200);
+    },
+  );
+
   it('stops the run some time after the client has left', async () => {
     const model = scriptedModel(() => stallingStream(says('Hel').slice(0, 3)));
     const response = await createHandler(testRuntime({ model: model.model, limits: { detachGraceMs: 1 } }), {
