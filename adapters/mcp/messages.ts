@@ -4,8 +4,9 @@
  */
 
 import { PinnaceError } from '../../src/base/errors.ts';
-import { asRecord, isRecord } from '../../src/base/is-record.ts';
+import { asRecord, isRecord, withoutNulls } from '../../src/base/is-record.ts';
 import { checkJsonDepth } from '../../src/base/json.ts';
+import { readForm } from '../../src/mcp/read-asks.ts';
 import { invalidAnswer } from './failures.ts';
 
 export interface Message {
@@ -35,9 +36,18 @@ export function readMessages(text: string): readonly Message[] {
 
 /** An error that is null, beside a result or alone, is none; a result beside an error is none either. Other fields are dropped. */
 function toMessage({ id, method, params, error, result }: JsonObject): Message {
-  const message: Message & { readonly jsonrpc: string } = { id, method, params, jsonrpc: '2.0' };
+  const said = method === 'elicitation/create' ? toQuestion(params) : params;
+  const message: Message & { readonly jsonrpc: string } = { id, method, params: said, jsonrpc: '2.0' };
   if (error) return { ...message, error: toError(error) };
   return result === undefined ? message : { ...message, result };
+}
+
+/** The libraries refuse forms that are not exact. */
+function toQuestion(params: unknown): unknown {
+  const { requestedSchema, ...question } = asRecord(withoutNulls(params));
+  return isRecord(requestedSchema)
+    ? { ...question, requestedSchema: readForm(requestedSchema) ?? requestedSchema }
+    : question;
 }
 
 /** In the result of a call null says nothing; one that is no object is its content. */

@@ -98,7 +98,7 @@ function readOrigins(
   given: unknown,
   { schemes, isLocal }: { readonly schemes: readonly string[]; readonly isLocal: boolean },
 ): string[] | undefined {
-  if (given === undefined) return [];
+  if (given === undefined || given === null) return [];
   if (!Array.isArray(given) || given.length > maxOrigins) return undefined;
   const origins = given.map((one) => typeof one === 'string' ? one.toLowerCase().replace(/\/$/, '') : '');
   const isFine = (one: string): boolean => isPublic(one, schemes) || (isLocal && loopback.test(one));

@@ -1,7 +1,7 @@
 /** Reads what a server asks a person: forms of flat fields, and URLs to open. Everything else is refused. */
 
 import { PinnaceError } from '../base/errors.ts';
-import { isRecord } from '../base/is-record.ts';
+import { asRecord, isRecord, withoutNulls } from '../base/is-record.ts';
 import { checkData } from '../base/json.ts';
 import type { JsonSchema } from '../base/schema.ts';
 import { compileJsonSchema } from '../tools/json-schema/json-schema.ts';
@@ -41,14 +41,15 @@ export function readAsks(requests: unknown): readonly Ask[] {
 }
 
 function readAsk(key: string, params: Readonly<Record<string, unknown>>): Ask {
-  const { mode = 'form', message, requestedSchema, url } = params;
+  const { message, requestedSchema, url } = params;
+  const mode = params['mode'] ?? 'form';
   if (typeof message !== 'string' || message.length > 4096) throw invalidQuestion('a question has no message');
   if (mode === 'url') return readUrl({ key, mode, message }, url);
-  if (mode !== 'form' || !isForm(requestedSchema)) throw invalidQuestion('a form has other fields than MCP allows');
-  const secret = Object.entries(requestedSchema.properties).find(([name, field]) => asksForSecret(name, field));
-  if (secret) throw secretAsked();
-  compile(requestedSchema);
-  return { key, mode, message, schema: requestedSchema };
+  const form = mode === 'form' ? readForm(requestedSchema) : undefined;
+  if (!form) throw invalidQuestion('a form has other fields than MCP allows');
+  if (Object.entries(form.properties).some(([name, field]) => asksForSecret(name, field))) throw secretAsked();
+  compile(form);
+  return { key, mode: 'form', message, schema: form };
 }
 
 /** It is shown whole and never fetched: a person opens it. */
@@ -60,48 +61,109 @@ function readUrl(ask: { readonly key: string; readonly mode: 'url'; readonly mes
   return { ...ask, url: url.href, host: url.host };
 }
 
-interface Form extends Readonly<Record<string, unknown>> {
+type Fields = Readonly<Record<string, unknown>>;
+
+interface Form extends Fields {
   readonly type: 'object';
-  readonly properties: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  readonly properties: Readonly<Record<string, Fields>>;
 }
 
-function isForm(schema: unknown): schema is Form {
-  if (!isRecord(schema) || schema['type'] !== 'object' || !isRecord(schema['properties'])) return false;
-  const fields = Object.values(schema['properties']);
-  const others = Object.keys(schema).filter((name) => !formKeys.has(name));
-  return others.length === 0 && fields.length <= maxFields && fields.every(isField);
+/**
+ * Returns a form of flat fields. Libraries make schemas of types, which say more than MCP allows, or the same in other words: what no
+ * field needs is left out.
+ */
+export function readForm(given: unknown): Form | undefined {
+  const schema = asRecord(withoutNulls(given));
+  const { type = 'object', properties = {}, required, title, description } = schema;
+  if (!isRecord(given) || type !== 'object' || !isRecord(properties)) return undefined;
+  if (Object.keys(schema).some((name) => conditions.has(name))) return undefined;
+  const fields = Object.entries(properties).map(([name, field]) => [name, readField(field, schema)] as const);
+  if (fields.length > maxFields || fields.some(([, field]) => field === undefined)) return undefined;
+  const needed = [required].flat().filter((name) => fields.some(([one]) => one === name));
+  return {
+    type,
+    properties: Object.fromEntries(fields) as Form['properties'], // no field is undefined
+    ...(needed.length > 0 && { required: needed }),
+    ...(title !== undefined && { title }),
+    ...(description !== undefined && { description }),
+  };
 }
 
-const formKeys = new Set(['$schema', 'type', 'properties', 'required', 'additionalProperties', 'title', 'description']);
+const conditions = new Set(['allOf', 'anyOf', 'oneOf', 'not', 'if', 'dependentRequired', 'dependentSchemas']);
 const fieldKeys = new Set(
-  ('type title description default minLength maxLength format pattern minimum maximum enum enumNames oneOf items ' +
+  ('title description minLength maxLength minimum maximum exclusiveMinimum exclusiveMaximum multipleOf enum enumNames ' +
     'minItems maxItems').split(' '),
 );
-const itemKeys = new Set(['type', 'enum', 'anyOf', 'oneOf']);
 const formats = new Set<unknown>([undefined, 'email', 'uri', 'date', 'date-time']);
 
-function isField(field: unknown): boolean {
-  if (!isRecord(field) || Object.keys(field).some((name) => !fieldKeys.has(name))) return false;
-  const { type, format, items } = field;
-  if (type === 'array') {
-    return isRecord(items) && Object.keys(items).every((name) => itemKeys.has(name)) && isChoice(items);
+function readField(given: unknown, form: Fields): Fields | undefined {
+  const { type, format, pattern, default: value, items, ...field } = plainField(given, form);
+  const read = {
+    type: type ?? (isChoice(field) ? 'string' : undefined),
+    ...Object.fromEntries(Object.entries(field).filter(([name]) => fieldKeys.has(name))),
+    ...choicesOf(field),
+    ...(items !== undefined && { items: itemsOf(plainField(items, form)) }),
+    ...(format !== undefined && formats.has(format) && { format }),
+    ...(isCheckable({ pattern }) && { pattern }),
+  };
+  if (!isField(read)) return undefined;
+  return value !== undefined && compile(read)(value).length === 0 ? { ...read, default: value } : read;
+}
+
+function itemsOf({ type = 'string', enum: values, ...items }: Fields): Fields {
+  const { oneOf: anyOf } = choicesOf(items);
+  return { type, ...(values !== undefined && { enum: values }), ...(anyOf !== undefined && { anyOf }) };
+}
+
+/** Choices with titles, without what else is said of each. */
+function choicesOf({ oneOf, anyOf = oneOf }: Fields): { readonly oneOf?: readonly Fields[] } {
+  if (!Array.isArray(anyOf)) return {};
+  const choices = anyOf.map(asRecord).map(({ const: value, title }) => ({
+    const: value,
+    ...(title !== undefined && { title }),
+  }));
+  return { oneOf: choices };
+}
+
+/** Follows references within the form. A field that may also be null is one that may be left out. */
+function plainField(given: unknown, form: Fields, depth = 0): Fields {
+  const { $ref, allOf, anyOf, type, ...rest } = asRecord(given);
+  const [, place = '', name = ''] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(String($ref)) ?? [];
+  const parts = ($ref === undefined ? [allOf, anyOf].find(Array.isArray) ?? [] : [asRecord(form[place])[name]])
+    .map(asRecord).filter((part) => part['type'] !== 'null');
+  const types = [type].flat().filter((one) => one !== 'null');
+  const own = { ...(types.length === 1 && type !== undefined && { type: types[0] }), ...rest };
+  if (parts.length === 1 && !('const' in parts[0]!)) {
+    return depth > 4 ? {} : plainField({ ...parts[0], ...own }, form, depth + 1);
   }
-  if (items !== undefined || !formats.has(format)) return false;
+  return { ...own, ...(parts.length > 0 && allOf === undefined && { anyOf: parts }) };
+}
+
+/** Whether a pattern is a text that can be checked in linear time; the server checks the others. */
+function isCheckable(schema: { readonly pattern: unknown }): boolean {
+  try {
+    return typeof schema.pattern === 'string' && compileJsonSchema({ type: 'string', ...schema }) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+function isField({ type, items, ...field }: Fields): boolean {
+  if (type === 'array') return isRecord(items) && isChoice(items);
+  if (items !== undefined) return false;
   if (type === 'string') return (field['enum'] === undefined && field['oneOf'] === undefined) || isChoice(field);
   return type === 'number' || type === 'integer' || type === 'boolean';
 }
 
-function isChoice({ enum: values, anyOf, oneOf }: Readonly<Record<string, unknown>>): boolean {
+function isChoice({ enum: values, anyOf, oneOf }: Fields): boolean {
   const titled = anyOf ?? oneOf;
   if (titled === undefined) return Array.isArray(values) && values.every((value) => typeof value === 'string');
   return Array.isArray(titled) &&
-    titled.every((choice) =>
-      isRecord(choice) && typeof choice['const'] === 'string' && Object.keys(choice).length <= 2
-    );
+    titled.every((choice) => typeof asRecord(choice)['const'] === 'string');
 }
 
 /** By the words of its name and its title. MCP forbids forms for secrets; a server uses a URL for them. */
-function asksForSecret(name: string, { title }: Readonly<Record<string, unknown>>): boolean {
+function asksForSecret(name: string, { title }: Fields): boolean {
   const text = `${name} ${typeof title === 'string' ? title : ''}`.normalize('NFKC')
     .replaceAll(/([a-z])([A-Z])/g, '$1 $2').toLowerCase().replaceAll(/[^a-z]+/g, ' ');
   const words = text.split(' ');

@@ -301,6 +301,52 @@ async function legacyRuntime(peer: Peer) {
   return { runtime, me, reported };
 }
 
+/** Forms as libraries make them of types, and what is asked. */
+const inexact: readonly (readonly [string, object, object])[] = [
+  ['a reference', { properties: { c: { $ref: '#/$defs/C' } }, $defs: { C: { type: 'string', enum: ['r', 'g'] } } }, {
+    enum: ['r', 'g'],
+  }],
+  [
+    'a field that may be null',
+    { properties: { c: { anyOf: [{ type: 'integer' }, { type: 'null' }], default: null } } },
+    { type: 'integer' },
+  ],
+  ['a type that may be null', { properties: { c: { type: ['string', 'null'] } } }, { type: 'string' }],
+  ['choices without a type', { properties: { c: { oneOf: [{ const: 'x', title: 'X', description: 'y' }] } } }, {
+    type: 'string',
+    oneOf: [{ const: 'x', title: 'X' }],
+  }],
+  ['null for what is left out', { properties: { c: { type: 'string', title: null } }, required: null }, {
+    type: 'string',
+  }],
+  ['keywords, formats and patterns of its own', {
+    properties: { c: { type: 'string', examples: ['x'], format: 'phone', pattern: '^(?=x)', 'x-order': 1 } },
+    required: ['c', 'other'],
+  }, { type: 'string' }],
+  ['a default of another type', { properties: { c: { type: 'number', default: '5' } } }, {
+    type: 'number',
+  }],
+];
+
+describe.each(inexact)('a form with %s', (_, schema, c) => {
+  it('is asked by what it means, by a server of 2026-07-28', async () => {
+    const world = await asking({ questions: { who: form(schema) } });
+    expect(lastData(await world.run(), 'data-interruption')).toMatchObject({
+      asks: [{ schema: { properties: { c } } }],
+    });
+  });
+
+  it('is asked by what it means, by a server of 2025-11-25', async () => {
+    const { runtime, me } = await legacyWorld(form(schema));
+    for await (const chunk of await runtime.run(runRequest(), me)) {
+      if (chunk.type !== 'data-interruption') continue;
+      expect(chunk.data).toMatchObject({ asks: [{ schema: { properties: { c } } }] });
+      return;
+    }
+    throw new Error('It was not asked');
+  });
+});
+
 describe('a question of a server of 2025-11-25, inside an open call', () => {
   it('is shown in the running stream, and its answer goes to the server while the call is open', async () => {
     const { runtime, me, answered } = await legacyWorld();
