@@ -53,7 +53,7 @@ export function mcpRoutes(options: McpRoutesOptions): Hono<SignedEnv> {
   app.use('/', offerBearer(mcp.auth), requireHost({ hosts: mcp.hosts ?? loopbackHosts, origins }));
   app.use(
     '/',
-    cors({ origin: [...origins], allowMethods: ['GET', 'POST', 'DELETE'], ...corsHeaders, maxAge: 600 }),
+    cors({ origin: [...origins], allowMethods: ['GET', 'POST', 'DELETE'], exposeHeaders, maxAge: 600 }),
   );
   app.all('/', authenticate, async (c) => await exchange(c, options, load));
   return app;
@@ -108,23 +108,7 @@ function withBothTypes(given: Headers): Headers {
 
 const bothTypes = ['application/json', 'text/event-stream'];
 
-const corsHeaders = {
-  allowHeaders: [
-    'authorization',
-    'content-type',
-    'content-digest',
-    'idempotency-key',
-    'last-event-id',
-    'mcp-method',
-    'mcp-name',
-    'mcp-protocol-version',
-    'mcp-session-id',
-    'pinnace-subject',
-    'signature',
-    'signature-input',
-  ],
-  exposeHeaders: ['mcp-session-id', 'www-authenticate', 'retry-after', 'x-trace-id'],
-};
+const exposeHeaders = ['mcp-session-id', 'www-authenticate', 'retry-after', 'x-trace-id'];
 
 /** Runs before anything of the request is read. Only pages send an origin. */
 function requireHost(
@@ -273,7 +257,7 @@ export function protectedResource(
   };
   return async (c, next) => {
     if (!paths.has(c.req.path)) return await next();
-    return c.json(description, 200, { 'access-control-allow-origin': '*', 'cache-control': 'public, max-age=3600' });
+    return c.json(description, 200, { 'cache-control': 'public, max-age=3600' });
   };
 }
 

@@ -81,6 +81,14 @@ describe('an MCP client that signs in', () => {
       scopes_supported: ['agents:use'],
       resource_name: 'Agents',
     });
+    const asked = { 'access-control-request-method': 'GET', 'access-control-request-headers': 'mcp-protocol-version' };
+    const preflight = await serve(
+      new Request(metadataUrl, { method: 'OPTIONS', headers: { origin: 'https://a.example', ...asked } }),
+    );
+    expect([preflight.status, preflight.headers.get('access-control-allow-headers')]).toEqual([
+      204,
+      'mcp-protocol-version',
+    ]);
     const others = ['', '/', '/mcp/', '/other', '/..%2fmcp'].map((path) => metadataUrl.replace('/mcp', path));
     for (const url of others) expect((await serve(new Request(url))).status, url).toBe(404);
     expect((await serve(new Request(metadataUrl, { method: 'POST' }))).status).toBe(405);

@@ -388,7 +388,8 @@ describe('/mcp', () => {
     );
 
     it('names the headers that a listed one may send', async () => {
-      const wanted = 'content-type,authorization,mcp-protocol-version,mcp-session-id,last-event-id,mcp-method,mcp-name';
+      const wanted =
+        'content-type,authorization,mcp-protocol-version,mcp-session-id,last-event-id,mcp-method,mcp-name,mcp-param-id,baggage';
       const preflight = (origin: string) =>
         new Request('http://127.0.0.1/mcp', {
           method: 'OPTIONS',
