@@ -31,6 +31,14 @@ export function fromBase64(text: string): Bytes | undefined {
   }
 }
 
+/** The base64 of what may be a data URL, or in letters for URLs. A data URL has a type. */
+export function plainBase64(given: unknown): { readonly base64: string; readonly mimeType?: string | undefined } {
+  const text = typeof given === 'string' ? given : '';
+  const [head = '', mimeType] = /^data:([^,;]*)[^,]*,/i.exec(text.slice(0, 200)) ?? [];
+  const base64 = text.slice(head.length).replaceAll('-', '+').replaceAll('_', '/');
+  return { base64, ...(mimeType && { mimeType }) };
+}
+
 /** The number of bytes that a base64 text encodes, without decoding it. */
 export function base64Size(text: string): number {
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;

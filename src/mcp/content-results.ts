@@ -1,5 +1,6 @@
 /** What callers get of a server's answers: bounded, cut to size, and marked as untrusted. */
 
+import { plainBase64 } from '../base/base64.ts';
 import { asRecord } from '../base/is-record.ts';
 import type {
   McpCompletion,
@@ -45,14 +46,14 @@ export function toResourceContents(
   result: Readonly<Record<string, unknown>>,
   { media, redact }: ShapeOptions,
 ): Pick<McpResource, 'contents' | 'truncated'> {
-  const given = Array.isArray(result['contents']) ? result['contents'] : [];
+  const given = partsOf(result['contents']);
   const cut = createCut(maxResourceText, redact);
-  const contents = given.slice(0, maxParts).map(asRecord).map((part): McpResourcePart => {
+  const contents = given.slice(0, maxParts).map((part): McpResourcePart => {
     const own = typeof part['uri'] === 'string' && part['uri'].length <= 2048 ? redact(part['uri']) : uri;
     const { text, blob, mimeType } = part;
     const facts = { uri: own, ...(typeof mimeType === 'string' && { mimeType: mimeType.slice(0, 100) }) };
     if (typeof text === 'string') return { ...facts, text: cut.text(text) };
-    const base64 = typeof blob === 'string' ? blob : '';
+    const { base64 } = plainBase64(blob);
     return media && base64.length <= maxBase64 ? { ...facts, base64 } : { ...facts, omitted: base64.length };
   });
   return { contents, ...((cut.isCut || given.length > maxParts) && { truncated: true as const }) };
@@ -63,17 +64,28 @@ export function toPromptMessages(
   redact: ShapeOptions['redact'],
 ): Pick<McpPrompt, 'description' | 'messages' | 'truncated'> {
   const { description, messages: given } = result;
-  const all = Array.isArray(given) ? given.map(asRecord) : [];
+  const all = [given].flat().map(asRecord).flatMap(({ role, content }) =>
+    partsOf(content).map((part) => ({ role: role === 'assistant' ? role : 'user', part }) as const)
+  );
   const cut = createCut(maxPromptText, redact);
-  const messages = all.slice(0, maxMessages).map(({ role, content }): McpPromptMessage => ({
-    role: role === 'assistant' ? 'assistant' : 'user',
-    content: toBlock(asRecord(content), (text) => cut.text(text)),
+  const messages = all.slice(0, maxMessages).map(({ role, part }): McpPromptMessage => ({
+    role,
+    content: toBlock(part, (text) => cut.text(text)),
   }));
   return {
     ...(typeof description === 'string' && { description: redact(description).slice(0, 2000).toWellFormed() }),
     messages,
     ...((cut.isCut || all.length > maxMessages) && { truncated: true as const }),
   };
+}
+
+/** The parts of what may be one part, or its text; a text of another type than text is JSON. */
+function partsOf(given: unknown): readonly Readonly<Record<string, unknown>>[] {
+  return (given === undefined || given === null ? [] : [given].flat()).map((part: unknown) => {
+    const { text = typeof part === 'string' ? part : undefined, ...rest } = asRecord(part);
+    if (text === undefined || text === null) return rest;
+    return { type: 'text', ...rest, text: typeof text === 'string' ? text : JSON.stringify(text) };
+  });
 }
 
 function toBlock(

@@ -1,6 +1,7 @@
 /** A pinned MCP tool as a tool that can be called: over the run's one connection, and only while its server keeps to the pin. */
 
 import * as v from 'valibot';
+import { plainBase64 } from '../base/base64.ts';
 import { PinnaceError } from '../base/errors.ts';
 import { asRecord, isRecord } from '../base/is-record.ts';
 import { canonicalJson, sendable } from '../base/json.ts';
@@ -420,7 +421,7 @@ function binary(
   { data, mimeType }: { readonly data: unknown; readonly mimeType: unknown },
   media: boolean,
 ): McpContent {
-  const base64 = typeof data === 'string' ? data : '';
-  const kind = typeof mimeType === 'string' ? { mimeType: mimeType.slice(0, 100) } : {};
+  const { base64, mimeType: own = mimeType } = plainBase64(data);
+  const kind = typeof own === 'string' ? { mimeType: own.slice(0, 100).replace(/^image\/jpg$/i, 'image/jpeg') } : {};
   return media ? { type, ...kind, base64 } : { type, ...kind, omitted: base64.length };
 }

@@ -450,7 +450,7 @@ async function fileOf(media: MediaBlock, load: LoadFile): Promise<Content[number
 function readBase64(base64: string, declared: string): Omit<LoadedFile, 'from'> | string {
   const bytes = fromBase64(base64);
   try {
-    return bytes ? { mediaType: fileTypeOf(bytes, declared), base64, bytes } : 'it is not base64';
+    return bytes ? { mediaType: fileTypeOf(bytes, sniffType(bytes) ?? declared), base64, bytes } : 'it is not base64';
   } catch {
     return 'a model takes no such file';
   }

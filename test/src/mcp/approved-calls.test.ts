@@ -186,6 +186,14 @@ describe('shapeResult', () => {
     });
   });
 
+  it.each([
+    ['a data URL', { data: 'data:image/png;base64,aGk/', mimeType: null }],
+    ['letters for URLs', { data: 'aGk_', mimeType: 'image/png' }],
+  ])('keeps an image in %s as base64', (_, image) => {
+    const { content } = shape({ content: [{ type: 'image', ...image }] }, { media: true });
+    expect(content).toEqual([{ type: 'image', mimeType: 'image/png', base64: 'aGk/' }]);
+  });
+
   it('keeps texts of resources and links, and nothing of blocks that it does not know', () => {
     const content = [
       { type: 'resource', resource: { uri: 'file:///a', text: 'inside' } },

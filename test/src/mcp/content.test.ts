@@ -349,7 +349,7 @@ describe('what a server answers', () => {
 
   it('is nothing where it is no resource, no prompt and no completion', async () => {
     const { approve, read, runtime } = await setUp({
-      mcp: answering({ contents: 'none', messages: { role: 'system' }, completion: { values: [1, 'a\u200bb', 'c'] } }),
+      mcp: answering({ contents: [], messages: { role: 'system' }, completion: { values: [1, 'a\u200bb', 'c'] } }),
     });
     await approve();
     expect((await read('docs://handbook')).contents).toEqual([]);
@@ -357,6 +357,22 @@ describe('what a server answers', () => {
     expect((await runtime.prompts.get('helper', prompt, me)).messages).toEqual([]);
     const completion = { server, uriTemplate: page.uriTemplate, argument: { name: 'id', value: '' } };
     expect(await runtime.prompts.complete('helper', completion, me)).toEqual({ values: ['c'], hasMore: false });
+  });
+
+  it.each<[string, unknown, readonly object[]]>([
+    ['a text', 'hi', [{ text: 'hi' }]],
+    ['one part', { type: 'text', text: 'hi' }, [{ text: 'hi' }]],
+    ['parts without a type', [{ text: 'a' }, 'b'], [{ text: 'a' }, { text: 'b' }]],
+    ['a text that is data', [{ type: 'text', text: { a: 1 } }], [{ text: '{"a":1}' }]],
+  ])('is what it means where it is %s', async (_, content, texts) => {
+    const { approve, read, runtime } = await setUp({
+      mcp: answering({ contents: content, messages: [{ role: 'user', content }] }),
+    });
+    await approve();
+    expect((await read('docs://handbook')).contents).toMatchObject(texts);
+    const prompt = { server, name: 'summarize', arguments: { id: '7' } };
+    const { messages } = await runtime.prompts.get('helper', prompt, me);
+    expect(messages.map((message) => message.content)).toMatchObject(texts);
   });
 
   it('never speaks as the system in a prompt', async () => {
