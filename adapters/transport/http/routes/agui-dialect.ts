@@ -35,6 +35,10 @@ interface Answer {
  */
 export async function decideResumed({ resume = [] }: AguiInput, decide: Decide): Promise<void> {
   const answers = resume.map(answerOf);
+  const approvals = Map.groupBy(answers, ({ of }) => of.approvalId);
+  if ([...approvals.values()].some((each) => new Set(each.map(({ decision }) => decision.approved)).size > 1)) {
+    throw refused('agui_interrupt', 'an interrupt has two answers');
+  }
   await Promise.all(answers.map(async ({ of: { runId, approvalId }, decision }) => {
     try {
       await decide(runId, approvalId, decision);
@@ -104,12 +108,23 @@ function answerOf({ interruptId, status, payload }: NonNullable<AguiInput['resum
   const of = fromInterruptId(interruptId);
   if (!of) throw refused('agui_interrupt', 'there is no interrupt of this id; send it as it was received');
   if (status === 'cancelled') return { of, decision: { approved: false, reason: 'Canceled' } };
-  if (typeof payload === 'boolean') return { of, decision: { approved: payload } };
-  const { approved, reason }: Readonly<Record<string, unknown>> = isRecord(payload) ? payload : {};
+  const answer = typeof payload === 'string' ? readAnswer(payload) : payload;
+  if (typeof answer === 'boolean') return { of, decision: { approved: answer } };
+  const { approved, reason, editedArgs } = asRecord(answer);
+  if (editedArgs !== undefined) throw refused('agui_interrupt', 'a call is made as it was asked for, or not at all');
   if (typeof approved !== 'boolean') {
     throw refused('agui_interrupt', 'the payload must be { "approved": true or false, "reason"?: "…" }');
   }
   return { of, decision: { approved, ...(typeof reason === 'string' && { reason }) } };
+}
+
+/** An answer as JSON: libraries resolve an interrupt with a text. */
+function readAnswer(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 function refused(reason: string, why: string): PinnaceError {

@@ -163,6 +163,25 @@ describe("the protocol's own client of AG-UI", () => {
     expect(agent.messages.at(-1)).toMatchObject({ content: 'Not sent' });
   });
 
+  it('takes an answer as JSON', async () => {
+    const { ask, agent, sent } = await setup({ calls: [{ tool: 'send', input: { to: 'ada' } }] }, 'Sent');
+    await ask('Write to Ada');
+    await agent.runAgent({ resume: answered(agent.pendingInterrupts, '{"approved":true}') });
+    expect(sent).toEqual(['ada']);
+  });
+
+  it.each<[string, readonly unknown[]]>([
+    ['with other arguments', [{ approved: true, editedArgs: { to: 'bob' } }]],
+    ['that contradict each other', [{ approved: true }, { approved: false }]],
+    ['in other words', ['yes']],
+  ])('makes no call for answers %s', async (_, payloads) => {
+    const { ask, agent, sent } = await setup({ calls: [{ tool: 'send', input: { to: 'ada' } }] }, 'Sent');
+    await ask('Write to Ada');
+    const resume = payloads.flatMap((payload) => answered(agent.pendingInterrupts, payload));
+    await expect(agent.runAgent({ resume })).rejects.toThrow(/agui_interrupt/);
+    expect(sent).toEqual([]);
+  });
+
   it('answers an interrupt in its own thread only, as the person whose chat it is', async () => {
     const { ask, agent, agentOf, sent, fake } = await setup({
       calls: [{ tool: 'send', input: { to: 'bob' }, id: 'c1' }],
