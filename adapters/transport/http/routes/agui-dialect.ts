@@ -151,8 +151,18 @@ export function createAguiEvents(run: AguiRun) {
       : [];
     return [{ type: 'RUN_STARTED', threadId, runId, protocolVersion: '1.0' }, ...ignored];
   };
+  /** Clients of earlier versions take one message or call at a time: a text within a call follows it. */
+  const held: SpanChunk[] = [];
+  const say = (chunk: SpanChunk): readonly AguiEvent[] => {
+    if (tools.isOpen()) {
+      held.push(chunk);
+      return [];
+    }
+    return (chunk.type.startsWith('text') ? texts : thoughts).of(chunk);
+  };
+  const sayHeld = (): readonly AguiEvent[] => tools.isOpen() ? [] : held.splice(0).flatMap(say);
   const endStep = (): readonly AguiEvent[] => {
-    const open = [...texts.closeAll(), ...thoughts.closeAll(), ...tools.closeAll()];
+    const open = [...tools.closeAll(), ...sayHeld(), ...texts.closeAll(), ...thoughts.closeAll()];
     if (!isInStep) return open;
     isInStep = false;
     return [...open, { type: 'STEP_FINISHED', stepName: `step-${step}` }];
@@ -171,13 +181,15 @@ export function createAguiEvents(run: AguiRun) {
       case 'text-start':
       case 'text-delta':
       case 'text-end':
-        return texts.of(chunk);
       case 'reasoning-start':
       case 'reasoning-delta':
       case 'reasoning-end':
-        return thoughts.of(chunk);
+        return say(chunk);
+      case 'tool-input-start':
+      case 'tool-input-available':
+        return [...texts.closeAll(), ...thoughts.closeAll(), ...tools.of(chunk), ...sayHeld()];
       default:
-        return [...tools.of(chunk), ...outcome.of(chunk)];
+        return [...tools.of(chunk), ...outcome.of(chunk), ...sayHeld()];
     }
   };
   return {
@@ -214,7 +226,9 @@ function createSpans(kind: 'TEXT_MESSAGE' | 'REASONING_MESSAGE', role: string) {
       if (type.endsWith('-end')) return close(id);
       if (type.endsWith('-delta')) {
         const messageId = open.get(id);
-        return messageId === undefined || delta === '' ? [] : [{ type: `${kind}_CONTENT`, messageId, delta }];
+        if (delta === '') return [];
+        if (messageId !== undefined) return [{ type: `${kind}_CONTENT`, messageId, delta }];
+        return [...spans.of({ type: '-start', id }), ...spans.of({ type, id, delta })]; // it goes on after a call
       }
       last = `${spans.prefix}-${isReasoning ? 'r' : 't'}${++count}`;
       open.set(id, last);
@@ -345,6 +359,7 @@ export function createAguiTools(known: ReadonlySet<string>, parent: () => string
     return [...opened, ...rest, ...end(toolCallId)];
   };
   return {
+    isOpen: (): boolean => open.size > 0,
     closeAll: (): readonly AguiEvent[] => [...open.keys()].flatMap(end),
     of(chunk: UIMessageChunk): readonly AguiEvent[] {
       switch (chunk.type) {

@@ -2,6 +2,7 @@ import { type BaseEvent, HttpAgent, type Interrupt, type Message } from '@ag-ui/
 import { describe, expect, it } from 'vitest';
 import { staticCatalog } from '../../../../adapters/catalog/static.ts';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
+import { createAguiEvents } from '../../../../adapters/transport/http/routes/agui-dialect.ts';
 import { bearerAuthenticator, digestOfToken } from '../../../../adapters/transport/bearer-authenticator.ts';
 import { createHandler, type Handler } from '../../../../adapters/transport/http.ts';
 import { createRuntime, defineTool } from '../../../../src/index.ts';
@@ -245,6 +246,27 @@ function post(handler: Handler, body: string, who = 'a'): Promise<Response> {
 
 const user = (content: unknown) => ({ id: 'm', role: 'user', content });
 const png = 'iVBORw0KGgo=';
+
+it('sends one text or call at a time, as clients of earlier versions take them', () => {
+  const run = { threadId: 't', runId: 'r', state: {}, offeredTools: [], knownCalls: new Set<string>() };
+  const events = createAguiEvents(run);
+  const text = (type: 'text-start' | 'text-delta' | 'text-end', delta = '') => ({ type, id: '0', delta }) as const;
+  const call = { toolCallId: 'c', toolName: 'add' };
+  const sent = [
+    ...[text('text-start'), text('text-delta', 'Before'), { type: 'tool-input-start', ...call } as const],
+    ...[
+      text('text-delta', 'Within'),
+      { type: 'tool-input-delta', inputTextDelta: '{}', ...call } as const,
+      text('text-end'),
+    ],
+    ...[{ type: 'tool-input-available', input: {}, ...call } as const],
+  ].flatMap((chunk) => events.next(chunk));
+  expect(sent.slice(1).map(({ type, delta = '' }) => `${type} ${String(delta)}`.trim())).toEqual([
+    ...['TEXT_MESSAGE_START', 'TEXT_MESSAGE_CONTENT Before', 'TEXT_MESSAGE_END'],
+    ...['TOOL_CALL_START', 'TOOL_CALL_ARGS {}', 'TOOL_CALL_END'],
+    ...['TEXT_MESSAGE_START', 'TEXT_MESSAGE_CONTENT Within', 'TEXT_MESSAGE_END'],
+  ]);
+});
 
 describe('the route of AG-UI', () => {
   it.each<[string, object, string]>([
