@@ -54,8 +54,8 @@ function toQuestion(params: unknown): unknown {
 export function toCallResult(message: Message): Message {
   const { result } = message;
   if (result === undefined) return message;
-  const content = Array.isArray(result) ? result : result === null ? [] : String(result);
-  const entries = Object.entries(isRecord(result) ? result : { content });
+  const content = Array.isArray(result) || typeof result === 'string' ? result : JSON.stringify(result);
+  const entries = Object.entries(isRecord(result) ? result : { content: result === null ? [] : content });
   return { ...message, result: Object.fromEntries(entries.filter(([, value]) => value !== null)) };
 }
 

@@ -88,7 +88,9 @@ export function jwtAuthenticator(options: JwtAuthenticatorOptions): Authenticato
       if (token.length > maxTokenLength) throw new PinnaceError('token_invalid', 'The token is too long');
       const claims = await verify(token, { keys, issuer, audience, requireType, now: now() });
       const granted = new Set(
-        [claims['scope'] ?? claims['scp'] ?? ''].flat().flatMap((words) => String(words).split(' ')),
+        [claims['scope'] ?? claims['scp'] ?? ''].flat().flatMap((words: unknown) =>
+          typeof words === 'string' ? words.split(' ') : []
+        ),
       );
       const missing = requiredScopes.filter((scope) => !granted.has(scope));
       if (missing.length > 0) throw lacksScope(requiredScopes);
