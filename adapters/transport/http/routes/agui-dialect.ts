@@ -136,9 +136,8 @@ export type AguiEvents = ReturnType<typeof createAguiEvents>;
 export function createAguiEvents(run: AguiRun) {
   const { threadId, runId } = run;
   const outcome = createAguiOutcome(run);
-  const texts = createSpans('TEXT_MESSAGE', 'assistant');
-  const thoughts = createSpans('REASONING_MESSAGE', 'reasoning');
-  const tools = createAguiTools(run.knownCalls, () => texts.last());
+  const speech = createSpeech(() => tools.isOpen());
+  const tools = createAguiTools(run.knownCalls, speech.lastText);
   let step = 0;
   let isStarted = false;
   let isInStep = false;
@@ -151,18 +150,8 @@ export function createAguiEvents(run: AguiRun) {
       : [];
     return [{ type: 'RUN_STARTED', threadId, runId, protocolVersion: '1.0' }, ...ignored];
   };
-  /** Clients of earlier versions take one message or call at a time: a text within a call follows it. */
-  const held: SpanChunk[] = [];
-  const say = (chunk: SpanChunk): readonly AguiEvent[] => {
-    if (tools.isOpen()) {
-      held.push(chunk);
-      return [];
-    }
-    return (chunk.type.startsWith('text') ? texts : thoughts).of(chunk);
-  };
-  const sayHeld = (): readonly AguiEvent[] => tools.isOpen() ? [] : held.splice(0).flatMap(say);
   const endStep = (): readonly AguiEvent[] => {
-    const open = [...tools.closeAll(), ...sayHeld(), ...texts.closeAll(), ...thoughts.closeAll()];
+    const open = [...tools.closeAll(), ...speech.sayHeld(), ...speech.closeAll()];
     if (!isInStep) return open;
     isInStep = false;
     return [...open, { type: 'STEP_FINISHED', stepName: `step-${step}` }];
@@ -171,7 +160,7 @@ export function createAguiEvents(run: AguiRun) {
     switch (chunk.type) {
       case 'start':
         outcome.messageId = chunk.messageId ?? '';
-        texts.prefix = thoughts.prefix = outcome.messageId;
+        speech.startMessage(outcome.messageId);
         return [];
       case 'start-step':
         isInStep = true;
@@ -184,12 +173,12 @@ export function createAguiEvents(run: AguiRun) {
       case 'reasoning-start':
       case 'reasoning-delta':
       case 'reasoning-end':
-        return say(chunk);
+        return speech.say(chunk);
       case 'tool-input-start':
       case 'tool-input-available':
-        return [...texts.closeAll(), ...thoughts.closeAll(), ...tools.of(chunk), ...sayHeld()];
+        return [...speech.closeAll(), ...tools.of(chunk), ...speech.sayHeld()];
       default:
-        return [...tools.of(chunk), ...outcome.of(chunk), ...sayHeld()];
+        return [...tools.of(chunk), ...outcome.of(chunk), ...speech.sayHeld()];
     }
   };
   return {
@@ -202,6 +191,25 @@ interface SpanChunk {
   readonly type: string;
   readonly id: string;
   readonly delta?: string;
+}
+
+/** Translates texts and thoughts. Clients of earlier versions take one message or call at a time: a text within a call follows it. */
+function createSpeech(isInCall: () => boolean) {
+  const texts = createSpans('TEXT_MESSAGE', 'assistant');
+  const thoughts = createSpans('REASONING_MESSAGE', 'reasoning');
+  const held: SpanChunk[] = [];
+  const say = (chunk: SpanChunk): readonly AguiEvent[] => {
+    if (!isInCall()) return (chunk.type.startsWith('text') ? texts : thoughts).of(chunk);
+    held.push(chunk);
+    return [];
+  };
+  return {
+    say,
+    sayHeld: (): readonly AguiEvent[] => isInCall() ? [] : held.splice(0).flatMap(say),
+    closeAll: (): readonly AguiEvent[] => [...texts.closeAll(), ...thoughts.closeAll()],
+    lastText: (): string | undefined => texts.last(),
+    startMessage: (id: string) => void (texts.prefix = thoughts.prefix = id),
+  };
 }
 
 /** Translates the start, the deltas and the end of texts or thoughts. The id of a text is unique in its chat. */
