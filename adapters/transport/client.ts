@@ -22,12 +22,7 @@ import {
   runPath,
   startRun,
 } from './client/connection.ts';
-import {
-  type CertificateSource,
-  type ClientCredentials,
-  credentialsOf,
-  type HeaderSource,
-} from './client/client-credentials.ts';
+import { type CallerOptions, credentialsOf } from './client/client-credentials.ts';
 import { parseEventId } from './client/follow.ts';
 import { type Watched, watchEvents, type WatchOptions, watchStream } from './client/watch.ts';
 import {
@@ -57,27 +52,9 @@ export type { PinnaceDataParts, PinnaceUIMessage } from '../../src/runtime/messa
 export type { CallOptions } from './client/connection.ts';
 
 /** The endpoint, the caller's credentials, and replacements of the platform for tests. */
-export interface ClientOptions extends ChatDefaults {
+export interface ClientOptions extends ChatDefaults, CallerOptions {
   /** The address of the endpoint, without `/v1`. In a page it may be relative: `/agents`; it is resolved at the first request. */
   readonly url: string | URL;
-  /**
-   * What proves who calls: `{ bearer }`, a token or a function that returns one (and another for one that was
-   * refused), `{ cookies: true }`, the cookies of the page's session
-   * (`sessionAuthenticator`), or `{ certificate, key }`, which signs every request.
-   * `certificate` and `key` beside it mean the same.
-   */
-  readonly credentials?: ClientCredentials;
-  /**
-   * Whom the requests are for, where the credentials may act for others (`actFor`): who owns what the requests create. Sent as
-   * `Pinnace-Subject`, which the signature covers. The subject of the credentials when absent.
-   */
-  readonly subject?: string;
-  /** Further headers of every request, or a function that returns them. A signature does not cover them. */
-  readonly headers?: HeaderSource;
-  /** The session certificate, or a function that returns a fresh one, alone or with its key. */
-  readonly certificate?: CertificateSource;
-  /** The private key of the session. */
-  readonly key?: CryptoKey;
   /** Sends requests; the global `fetch` when absent. */
   readonly fetch?: (request: Request) => Promise<Response>;
   /** Milliseconds since 1970. */

@@ -214,7 +214,6 @@ export interface Resolution extends ResolvedModel, Pick<Resolved, 'fallbacks' | 
 /** A run from its claim to its end. */
 export interface RunContext extends RunIdentity, RunOfCalls {
   readonly resolution: Resolution;
-  readonly principal: Principal;
   readonly agent: Agent;
   readonly request: RunRequest;
   readonly limits: Limits;

@@ -39,22 +39,6 @@ import type { UndoReport } from './undo-types.ts';
 import type { Emit } from '../events/events.ts';
 import { summaryOf } from '../events/payload-summary.ts';
 
-type RunMethods = Pick<
-  HostedRuntime,
-  | 'fork'
-  | 'startFork'
-  | 'forks'
-  | 'recorded'
-  | 'startRecorded'
-  | 'start'
-  | 'cancel'
-  | 'send'
-  | 'run'
-  | 'resume'
-  | 'decide'
-  | 'reply'
->;
-
 /** Starts a counted run, from where an earlier one has come. */
 type StartFrom = (request: RunRequest, options: StartOptions & { readonly origin: RunOrigin }) => Promise<Started>;
 
@@ -113,12 +97,13 @@ export interface InboxServices {
 /** Creates the methods. */
 export function createRunMethods(
   parts: RuntimeParts,
-  { guard, forks: loadForks }: { readonly guard: Guard } & { readonly forks: LoadForks },
-): RunMethods {
+  { guard, forks: loadForks }: { readonly guard: Guard; readonly forks: LoadForks },
+) {
   const { runs } = parts;
-  const start: RunMethods['start'] = (input, principal, given) => startCounted(parts, input, { ...given, principal });
+  const start: HostedRuntime['start'] = (input, principal, given) =>
+    startCounted(parts, input, { ...given, principal });
   const cancel = cancelOf(parts, guard);
-  const startFork: RunMethods['startFork'] = async (runId, input, principal, options) => {
+  const startFork: HostedRuntime['startFork'] = async (runId, input, principal, options) => {
     const { startFork: forkRun } = await loadForks();
     return await forkRun(parts, { runId, input, principal, options }, {
       guard,
@@ -165,7 +150,7 @@ export function createRunMethods(
     decide: async (runId, id, { approved, reason }, principal) =>
       await decideOnCall(parts, [runId, id, { approved, reason }, principal]),
     reply: (...given) => replyToPlan(parts, ...given),
-  };
+  } satisfies Partial<HostedRuntime>;
 }
 
 /** A long request by its hash: a storage takes no more than 4 MiB, and files are stored once. */
@@ -194,7 +179,7 @@ async function startCounted(
   }
 }
 
-function cancelOf({ runs }: RuntimeParts, guard: Guard): RunMethods['cancel'] {
+function cancelOf({ runs }: RuntimeParts, guard: Guard): HostedRuntime['cancel'] {
   return async (runId, principal, { trace } = {}) => {
     const { state, subject, agentId, traceId } = await runs.status(principal, runId, 'run:cancel');
     if (state !== 'running') return;
@@ -205,7 +190,7 @@ function cancelOf({ runs }: RuntimeParts, guard: Guard): RunMethods['cancel'] {
 }
 
 /** A message is input for the agent, as the request was that started the run: a caller who may run the agent may send one. */
-function sendOf({ runs, metrics }: RuntimeParts, guard: Guard): RunMethods['send'] {
+function sendOf({ runs, metrics }: RuntimeParts, guard: Guard): HostedRuntime['send'] {
   return async (runId, input, principal, { trace, signal } = {}) => {
     const message = parseSteeringMessage(input);
     const { state, subject, agentId, traceId, planId } = await runs.status(principal, runId, 'run:create');

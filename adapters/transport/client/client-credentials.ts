@@ -22,7 +22,7 @@ export type ClientCredentials =
 
 export type HeaderSource = Source<Readonly<Record<string, string>> | Headers>;
 
-interface Authorized {
+export interface Authorized {
   /** Signs requests; absent where a token is enough. */
   readonly credentials: Credentials | undefined;
   readonly usualHeaders: () => Promise<Headers>;
@@ -32,15 +32,29 @@ interface Authorized {
   readonly sendsCookies: boolean;
 }
 
-export function credentialsOf(
-  { credentials, certificate, key, headers, subject }: {
-    readonly credentials?: ClientCredentials;
-    readonly certificate?: CertificateSource;
-    readonly key?: CryptoKey;
-    readonly headers?: HeaderSource;
-    readonly subject?: string;
-  },
-): Authorized {
+/** What proves who calls, and for whom. */
+export interface CallerOptions {
+  /**
+   * What proves who calls: `{ bearer }`, a token or a function that returns one (and another for one that was
+   * refused), `{ cookies: true }`, the cookies of the page's session
+   * (`sessionAuthenticator`), or `{ certificate, key }`, which signs every request.
+   * `certificate` and `key` beside it mean the same.
+   */
+  readonly credentials?: ClientCredentials;
+  /**
+   * Whom the requests are for, where the credentials may act for others (`actFor`): who owns what the requests create. Sent as
+   * `Pinnace-Subject`, which the signature covers. The subject of the credentials when absent.
+   */
+  readonly subject?: string;
+  /** Further headers of every request, or a function that returns them. A signature does not cover them. */
+  readonly headers?: HeaderSource;
+  /** The session certificate, or a function that returns a fresh one, alone or with its key. */
+  readonly certificate?: CertificateSource;
+  /** The private key of the session. */
+  readonly key?: CryptoKey;
+}
+
+export function credentialsOf({ credentials, certificate, key, headers, subject }: CallerOptions): Authorized {
   const signing = credentials ?? (certificate === undefined ? undefined : { certificate, ...(key && { key }) });
   if (!signing) {
     throw new PinnaceError(
@@ -121,7 +135,7 @@ interface Credential extends SessionCredential {
   readonly expiresAt: number;
 }
 
-export type Credentials = ReturnType<typeof createCredentials>;
+type Credentials = ReturnType<typeof createCredentials>;
 
 interface CredentialOptions {
   readonly certificate: CertificateSource;

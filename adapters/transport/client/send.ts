@@ -3,7 +3,7 @@
 import { PinnaceError, type ProblemCode } from '../../../src/base/errors.ts';
 import { scheme } from '../signed/profile.ts';
 import { createContentDigest, signRequest } from '../signed/signature.ts';
-import type { Credentials } from './client-credentials.ts';
+import type { Authorized } from './client-credentials.ts';
 
 /** One request, before it is signed. */
 interface Call {
@@ -22,11 +22,7 @@ interface Call {
 /** Sends a request and returns its successful response. Rejects with a `PinnaceError`, or with the reason of an abort. */
 export type Send = (call: Call) => Promise<Response>;
 
-interface SendOptions {
-  readonly credentials: Credentials | undefined;
-  readonly bearer: ((rejected?: string) => Promise<string>) | undefined;
-  readonly usualHeaders: () => Promise<Headers>;
-  readonly sendsCookies: boolean;
+interface SendOptions extends Authorized {
   readonly fetch: (request: Request) => Promise<Response>;
   readonly now: () => number;
   readonly wait: Wait;

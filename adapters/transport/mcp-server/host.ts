@@ -115,12 +115,8 @@ export interface McpResource {
 }
 
 /** A family of resources: a URI template (RFC 6570) with simple variables, `notes://{id}`. */
-export interface McpResourceTemplate {
+export interface McpResourceTemplate extends Omit<McpResource, 'uri' | 'size'> {
   readonly uriTemplate: string;
-  readonly name: string;
-  readonly title?: string;
-  readonly description?: string;
-  readonly mimeType?: string;
 }
 
 /** A part of a resource: text, or bytes, which may be given as base64. */
