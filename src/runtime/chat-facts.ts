@@ -88,7 +88,8 @@ async function areKnown(
 /** Collects the digests of what an answer says to a model, from its chunks as clients receive them. */
 export class SaidDigests {
   readonly #digests = new Set<string>();
-  readonly #open = new Map<string, string>();
+  /** What is open, by the ids of its blocks. */
+  readonly #open = { text: new Map<string, string>(), reasoning: new Map<string, string>() };
 
   /** @param messages What was said before the first chunk, as this runtime has recorded it. */
   constructor(messages: readonly UIMessage[]) {
@@ -100,12 +101,12 @@ export class SaidDigests {
     switch (chunk.type) {
       case 'text-delta':
       case 'reasoning-delta': {
-        const block = `${chunk.type === 'text-delta' ? 'text' : 'reasoning'} ${chunk.id}`;
-        return void this.#open.set(block, (this.#open.get(block) ?? '') + chunk.delta);
+        const open = chunk.type === 'text-delta' ? this.#open.text : this.#open.reasoning;
+        return void open.set(chunk.id, (open.get(chunk.id) ?? '') + chunk.delta);
       }
       case 'text-end':
       case 'reasoning-end':
-        return this.#end(`${chunk.type === 'text-end' ? 'text' : 'reasoning'} ${chunk.id}`);
+        return this.#end(chunk.type === 'text-end' ? 'text' : 'reasoning', chunk.id);
       case 'tool-input-available':
       case 'tool-input-error':
         this.#add(callOf(chunk.toolCallId, chunk.toolName, chunk.input));
@@ -127,14 +128,14 @@ export class SaidDigests {
 
   /** Those of the record, and these; an open text counts as far as it was said. */
   after(known: ChatFacts | undefined): readonly string[] {
-    for (const block of this.#open.keys()) this.#end(block);
+    for (const type of ['text', 'reasoning'] as const) for (const id of this.#open[type].keys()) this.#end(type, id);
     return [...new Set([...known?.digests ?? [], ...this.#digests])].slice(-mostDigests);
   }
 
-  #end(block: string): void {
-    const text = this.#open.get(block);
-    this.#open.delete(block);
-    if (text) this.#add(`${block.slice(0, block.indexOf(' '))} ${text}`);
+  #end(type: 'text' | 'reasoning', id: string): void {
+    const text = this.#open[type].get(id);
+    this.#open[type].delete(id);
+    if (text) this.#add(`${type} ${text}`);
   }
 
   #add(said: string): void {
