@@ -48,7 +48,7 @@ export default async function setup({ provide, name }: TestProject): Promise<() 
   provide('faultSeed', Number(process.env['FAULT_SEED'] ?? 1));
   const isLong = process.env['PINNACE_TEST'] === 'long';
   const all = 1000;
-  provide('faultSteps', !name.startsWith('node') ? 1 : isLong ? all : 3);
+  provide('faultSteps', !name.startsWith('node') ? 1 : isLong ? all : 2);
   provide('faultsPerFixture', !name.startsWith('node') ? 6 : isLong ? all : 20);
   provide('peers', {
     faults: faults.url,
