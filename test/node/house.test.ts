@@ -12,7 +12,7 @@ const limits = {
   src: { lines: 79_510, floors: 22, knot: 3, cycles: 0, lone: 0 },
   adapters: { lines: 39_089, floors: 12, knot: 3, cycles: 0, lone: 1 },
   demo: { lines: 60_265, floors: 18, knot: 0, cycles: 0, lone: 5 },
-  test: { lines: 122_787, floors: 9, knot: 5, cycles: 0, lone: 16 },
+  test: { lines: 122_795, floors: 9, knot: 5, cycles: 0, lone: 16 },
 };
 
 async function pathsUnder(...folders: readonly string[]): Promise<readonly string[]> {

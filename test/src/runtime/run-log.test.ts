@@ -226,6 +226,10 @@ describe('the run log', () => {
       state: 'interrupted',
       error: { details: { reason: 'worker_lost' } },
     });
+    const [head] = await storage.list({ prefix: ['run', runId, 'head'], limit: 1 });
+    const { state, ...rest } = head!.value as { state: object };
+    await storage.commit([{ key: head!.key, value: { ...rest, state: { ...state, state: 'failed' } } }]); // as in 0.2
+    expect(await b.runs.status(me, runId)).toMatchObject({ state: 'interrupted' });
     expect((await b.start(runRequest(), me, { idempotency })).runId).toBe(runId);
   });
 

@@ -64,6 +64,10 @@ describe('createRecorder', () => {
     emitAll(recorder, events.slice(before));
     const [waiting] = (await recorder.list()).runs;
     expect(waiting && stateOfRun(waiting)).toBe('waiting');
+    const ends = ['completed', 'awaiting_approval', 'stopped', 'cancelled', 'failed', 'interrupted'];
+    const statuses = ['ok', 'ok', 'error', 'cancelled', 'error', 'error'] as const;
+    expect(ends.map((end, at) => stateOfRun({ status: statuses[at] ?? 'ok', end })))
+      .toEqual(['done', 'waiting', 'stopped', 'stopped', 'failed', 'interrupted']);
   });
 
   it('keeps what a plan did before its run has started', async () => {
