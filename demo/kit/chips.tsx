@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
+import { Button } from './button.tsx';
 
 const shownAtFirst = 40;
 
@@ -16,9 +17,9 @@ export function Chips({ ids, onOpen }: { ids: readonly string[]; onOpen: (id: st
       ))}
       {shown.length < ids.length && (
         <li>
-          <button type='button' class='quiet-button' onClick={() => (isWhole.value = true)}>
+          <Button kind='quiet' onClick={() => (isWhole.value = true)}>
             {ids.length - shown.length} more
-          </button>
+          </Button>
         </li>
       )}
     </ul>

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import { Button } from './button.tsx';
 
 interface ConfirmProps {
   readonly label: string;
@@ -17,7 +18,7 @@ export function Confirm({ label, testId, onConfirm, onCancel }: ConfirmProps): J
       <button ref={button} type='button' class='button is-danger' data-testid={testId} onClick={onConfirm}>
         {label}
       </button>
-      <button type='button' class='button' onClick={onCancel}>Cancel</button>
+      <Button onClick={onCancel}>Cancel</Button>
     </>
   );
 }

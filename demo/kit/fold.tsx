@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
 import { useId } from 'preact/hooks';
 import { Icon, type IconName } from './icon.tsx';
+import { Button } from './button.tsx';
 
 interface FoldProps {
   readonly icon: IconName;
@@ -16,17 +17,16 @@ export function Fold({ icon, label, testId, text }: FoldProps): JSX.Element {
   const id = useId();
   return (
     <section class='fold' data-testid={testId}>
-      <button
-        type='button'
-        class='quiet-button'
+      <Button
+        kind='quiet'
+        icon={icon}
         aria-expanded={isOpen.value}
         aria-controls={id}
         onClick={() => (isOpen.value = !isOpen.value)}
       >
-        <Icon name={icon} />
         <span>{label}</span>
         <Icon name='chevron' />
-      </button>
+      </Button>
       <div id={id} class='fold-text' hidden={!isOpen.value}>{isOpen.value && text}</div>
     </section>
   );

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { CopyButton } from './copy-button.tsx';
+import { Button } from './button.tsx';
 
 /** How much is shown at first, and how much is coloured. */
 const maxShown = 12_000;
@@ -24,9 +25,9 @@ export function JsonView({ label, value }: { label: string; value: unknown }): J
       </div>
       <pre tabIndex={0} aria-label={label}>{content}</pre>
       {isCut && (
-        <button type='button' class='quiet-button' onClick={() => (isWhole.value = true)}>
+        <Button kind='quiet' onClick={() => (isWhole.value = true)}>
           Show all {Math.ceil(text.length / 1024).toLocaleString('en')} KB
-        </button>
+        </Button>
       )}
     </section>
   );

@@ -4,7 +4,7 @@
  */
 
 import { useSignal } from '@preact/signals';
-import type { ComponentChildren, JSX } from 'preact';
+import type { ComponentChildren, JSX, RefObject } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Icon, type IconName } from './icon.tsx';
 
@@ -61,14 +61,26 @@ interface MenuProps {
   readonly onClose: () => void;
 }
 
-function Menu({ label, opener, items, onClose }: MenuProps): JSX.Element {
-  const menu = useRef<HTMLDivElement>(null);
+interface Opened {
+  readonly opener: HTMLElement;
+  /** What gets the focus. */
+  readonly first: string;
+  readonly onClose: () => void;
+}
+
+/** Opens a menu below its button, and closes it with a press elsewhere. */
+export function useOpened(menu: RefObject<HTMLElement | null>, { opener, first, onClose }: Opened): void {
   useLayoutEffect(() => {
     if (!menu.current) return undefined;
     openBelow(menu.current, opener);
-    menu.current.querySelector<HTMLElement>('[role=menuitem]')?.focus();
+    menu.current.querySelector<HTMLElement>(first)?.focus();
     return closeOutside(menu.current, opener, onClose);
   }, []);
+}
+
+function Menu({ label, opener, items, onClose }: MenuProps): JSX.Element {
+  const menu = useRef<HTMLDivElement>(null);
+  useOpened(menu, { opener, first: '[role=menuitem]', onClose });
   const leave = (): void => {
     opener.focus();
     onClose();
@@ -105,7 +117,7 @@ function Menu({ label, opener, items, onClose }: MenuProps): JSX.Element {
 }
 
 /** Shows an element in the top layer below its opener, or above where there is more room; its right edge is the opener's. */
-export function openBelow(element: HTMLElement, opener: HTMLElement): void {
+function openBelow(element: HTMLElement, opener: HTMLElement): void {
   element.showPopover?.();
   place(element, opener);
 }
@@ -119,7 +131,7 @@ function place(element: HTMLElement, opener: HTMLElement): void {
 }
 
 /** Calls `close` at a press outside both, and keeps the element at its opener. Returns a function that stops both. */
-export function closeOutside(element: HTMLElement, opener: HTMLElement, close: () => void): () => void {
+function closeOutside(element: HTMLElement, opener: HTMLElement, close: () => void): () => void {
   const onPress = ({ target }: Event): void => {
     if (target instanceof Node && !element.contains(target) && !opener.contains(target)) close();
   };

@@ -1,6 +1,7 @@
 import type { Signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { Icon } from './icon.tsx';
+import { IconButton } from './button.tsx';
 
 interface PanelProblemProps {
   readonly problem: Signal<string | undefined>;
@@ -18,9 +19,7 @@ export function PanelProblem({ problem, otherwise, testId }: PanelProblemProps):
       <Icon name='warning' />
       <span>{text}</span>
       {problem.value !== undefined && (
-        <button type='button' class='icon-button' aria-label='Dismiss' onClick={() => (problem.value = undefined)}>
-          <Icon name='cross' />
-        </button>
+        <IconButton icon='cross' label='Dismiss' onClick={() => (problem.value = undefined)} />
       )}
     </p>
   );

@@ -1,4 +1,4 @@
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useId } from 'preact/hooks';
 import { toData } from '../../src/base/errors.ts';
@@ -11,6 +11,8 @@ import { Dialog } from '../kit/dialog.tsx';
 import { Problem } from '../kit/problem.tsx';
 import { endpointOf } from '../settings/state/settings.ts';
 import './schedules.css';
+import { Choice } from '../kit/choice.tsx';
+import { Button } from '../kit/button.tsx';
 
 const rhythms = {
   daily: 'Every day',
@@ -75,22 +77,11 @@ export type CronWhen = Extract<ScheduleWhen, { readonly cron: string }>;
 
 /** The form of a schedule: what is said, and when. */
 export function ScheduleDialog({ title, place, onSave, onClose, ...first }: ScheduleDialogProps): JSX.Element {
-  const start = rhythmOf(first.when?.cron ?? '0 8 * * *');
+  const draft = useWhen(first.when);
   const message = useSignal(first.message);
-  const rhythm = useSignal<Rhythm>(start.rhythm);
-  const time = useSignal(start.time);
-  const day = useSignal(start.day);
-  const cron = useSignal(first.when?.cron ?? '0 8 * * mon-fri');
-  const timeZone = useSignal(first.when?.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone);
   const problem = useSignal<string | undefined>(undefined);
   const isSaving = useSignal(false);
-  const when = whenOf({
-    rhythm: rhythm.value,
-    time: time.value,
-    day: day.value,
-    cron: cron.value,
-    timeZone: timeZone.value,
-  });
+  const when = whenOf(draft.value);
   const save = async (): Promise<void> => {
     isSaving.value = true;
     try {
@@ -123,62 +114,84 @@ export function ScheduleDialog({ title, place, onSave, onClose, ...first }: Sche
             onInput={(event) => (message.value = event.currentTarget.value)}
           />
         </label>
-        <div class='repeat-when'>
-          <label class='field'>
-            <span>How often</span>
-            <select
-              data-testid='repeat-rhythm'
-              value={rhythm.value}
-              onChange={(event) => (rhythm.value = event.currentTarget.value as Rhythm)}
-            >
-              {Object.entries(rhythms).map(([name, label]) => <option key={name} value={name}>{label}</option>)}
-            </select>
-          </label>
-          {rhythm.value === 'weekly' && (
-            <label class='field'>
-              <span>Day</span>
-              <select value={day.value} onChange={(event) => (day.value = Number(event.currentTarget.value))}>
-                {days.map((name, number) => <option key={name} value={number}>{name}</option>)}
-              </select>
-            </label>
-          )}
-          {rhythm.value === 'custom'
-            ? (
-              <label class='field'>
-                <span>Minute, hour, day, month, weekday</span>
-                <input
-                  type='text'
-                  data-testid='repeat-cron'
-                  spellcheck={false}
-                  value={cron.value}
-                  onInput={(event) => (cron.value = event.currentTarget.value)}
-                />
-              </label>
-            )
-            : rhythm.value !== 'hourly' && (
-              <label class='field'>
-                <span>Time</span>
-                <input
-                  type='time'
-                  data-testid='repeat-time'
-                  required
-                  value={time.value}
-                  onInput={(event) => (time.value = event.currentTarget.value)}
-                />
-              </label>
-            )}
-          <ZoneField value={timeZone.value} onInput={(zone) => (timeZone.value = zone)} />
-        </div>
-        <NextTimes when={when} timeZone={timeZone.value} />
+        <WhenFields draft={draft} />
+        <NextTimes when={when} timeZone={when.timeZone} />
         <Problem text={problem.value} testId='repeat-problem' />
         <div class='dialog-foot'>
-          <button type='button' class='button' onClick={onClose}>Cancel</button>
-          <button type='submit' class='button is-primary' data-testid='repeat-save' disabled={isSaving.value}>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type='submit' kind='primary' testId='repeat-save' disabled={isSaving.value}>
             Save schedule
-          </button>
+          </Button>
         </div>
       </form>
     </Dialog>
+  );
+}
+
+interface WhenDraft {
+  readonly rhythm: Rhythm;
+  readonly time: string;
+  readonly day: number;
+  readonly cron: string;
+  readonly timeZone: string;
+}
+
+/** The fields of a rhythm, as they are written. */
+function useWhen(when: CronWhen | undefined): Signal<WhenDraft> {
+  return useSignal({
+    ...rhythmOf(when?.cron ?? '0 8 * * *'),
+    cron: when?.cron ?? '0 8 * * mon-fri',
+    timeZone: when?.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
+  });
+}
+
+function WhenFields({ draft }: { readonly draft: Signal<WhenDraft> }): JSX.Element {
+  const { rhythm, time, day, cron, timeZone } = draft.value;
+  const set = (part: Partial<WhenDraft>): void => void (draft.value = { ...draft.peek(), ...part });
+  return (
+    <div class='repeat-when'>
+      <Choice
+        label='How often'
+        testId='repeat-rhythm'
+        value={rhythm}
+        options={Object.entries(rhythms)}
+        onChoose={(chosen) => set({ rhythm: chosen as Rhythm })}
+      />
+      {rhythm === 'weekly' && (
+        <Choice
+          label='Day'
+          value={String(day)}
+          options={days.map((name, number) => [String(number), name])}
+          onChoose={(chosen) => set({ day: Number(chosen) })}
+        />
+      )}
+      {rhythm === 'custom'
+        ? (
+          <label class='field'>
+            <span>Minute, hour, day, month, weekday</span>
+            <input
+              type='text'
+              data-testid='repeat-cron'
+              spellcheck={false}
+              value={cron}
+              onInput={(event) => set({ cron: event.currentTarget.value })}
+            />
+          </label>
+        )
+        : rhythm !== 'hourly' && (
+          <label class='field'>
+            <span>Time</span>
+            <input
+              type='time'
+              data-testid='repeat-time'
+              required
+              value={time}
+              onInput={(event) => set({ time: event.currentTarget.value })}
+            />
+          </label>
+        )}
+      <ZoneField value={timeZone} onInput={(zone) => set({ timeZone: zone })} />
+    </div>
   );
 }
 
@@ -242,13 +255,7 @@ function rhythmOf(cron: string): { readonly rhythm: Rhythm; readonly time: strin
   return { rhythm: known ?? 'custom', time, day };
 }
 
-function whenOf({ rhythm, time, day, cron, timeZone }: {
-  readonly rhythm: Rhythm;
-  readonly time: string;
-  readonly day: number;
-  readonly cron: string;
-  readonly timeZone: string;
-}): CronWhen & { readonly timeZone: string } {
+function whenOf({ rhythm, time, day, cron, timeZone }: WhenDraft): CronWhen & { readonly timeZone: string } {
   const [hour = 0, minute = 0] = time.split(':').map(Number);
   const patterns: Readonly<Record<Rhythm, string>> = {
     daily: `${minute} ${hour} * * *`,

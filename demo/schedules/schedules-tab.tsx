@@ -10,6 +10,7 @@ import { Icon } from '../kit/icon.tsx';
 import { Problem } from '../kit/problem.tsx';
 import { placeTexts, ScheduleDialog, timeIn } from './repeat-dialog.tsx';
 import './schedules.css';
+import { Button } from '../kit/button.tsx';
 
 /** How often the list is read again while it is shown. */
 const readEveryMs = 3_000;
@@ -72,60 +73,30 @@ interface ScheduleItemProps {
 }
 
 function ScheduleItem({ schedule, playground, via, act }: ScheduleItemProps): JSX.Element {
-  const { id, name, message, paused, next: [next], last, when } = schedule;
+  const { id, name, message, paused, when } = schedule;
   const isOpen = useSignal(false);
   const isDeleting = useSignal(false);
   const isChanging = useSignal(false);
   const zone = 'cron' in when ? when.timeZone : undefined;
-  const button = (testId: string, label: string, how: 'run' | 'pause' | 'resume'): JSX.Element => (
-    <button
-      type='button'
-      class='button'
-      data-testid={testId}
-      onClick={() => void act((all) => all[how](id))}
-    >
-      {label}
-    </button>
-  );
+  const does = (how: 'run' | 'pause' | 'resume') => (): void => void act((all) => all[how](id));
   return (
     <li class='schedule' data-testid='schedule' data-paused={paused !== undefined}>
       <h3 dir='auto'>{name}</h3>
       <p class='inspector-faint' dir='auto'>{agentOf(playground.agents, schedule.agentId).name}: “{message}”</p>
-      <p data-testid='schedule-next'>
-        {paused
-          ? `Paused${paused.by === 'system' ? `: ${reasons[paused.reason] ?? paused.reason}` : ''}`
-          : next === undefined
-          ? 'No further time'
-          : `Next: ${timeIn(next, zone)}${zone === undefined ? '' : ` (${zone})`}`}
-      </p>
-      {last && (
-        <p data-testid='schedule-last' data-state={last.state}>
-          Last: {timeIn(last.at, zone)}, {states[last.state ?? ''] ?? last.state}
-        </p>
-      )}
+      <Times schedule={schedule} zone={zone} />
       <div class='button-row'>
-        {button('schedule-run', 'Run now', 'run')}
-        {paused ? button('schedule-resume', 'Resume', 'resume') : button('schedule-pause', 'Pause', 'pause')}
+        <Button testId='schedule-run' onClick={does('run')}>Run now</Button>
+        {paused
+          ? <Button testId='schedule-resume' onClick={does('resume')}>Resume</Button>
+          : <Button testId='schedule-pause' onClick={does('pause')}>Pause</Button>}
         {'cron' in when && (
-          <button
-            type='button'
-            class='button'
-            data-testid='schedule-change'
-            aria-haspopup='dialog'
-            onClick={() => (isChanging.value = true)}
-          >
+          <Button testId='schedule-change' aria-haspopup='dialog' onClick={() => (isChanging.value = true)}>
             Change…
-          </button>
+          </Button>
         )}
-        <button
-          type='button'
-          class='button'
-          data-testid='schedule-history'
-          aria-expanded={isOpen.value}
-          onClick={() => (isOpen.value = !isOpen.value)}
-        >
+        <Button testId='schedule-history' aria-expanded={isOpen.value} onClick={() => (isOpen.value = !isOpen.value)}>
           History <Icon name='chevron' />
-        </button>
+        </Button>
         {isDeleting.value
           ? (
             <Confirm
@@ -136,14 +107,9 @@ function ScheduleItem({ schedule, playground, via, act }: ScheduleItemProps): JS
             />
           )
           : (
-            <button
-              type='button'
-              class='button'
-              data-testid='schedule-delete'
-              onClick={() => (isDeleting.value = true)}
-            >
+            <Button testId='schedule-delete' onClick={() => (isDeleting.value = true)}>
               Delete…
-            </button>
+            </Button>
           )}
       </div>
       {isChanging.value && 'cron' in when && (
@@ -161,6 +127,27 @@ function ScheduleItem({ schedule, playground, via, act }: ScheduleItemProps): JS
       )}
       {isOpen.value && <History schedule={schedule} playground={playground} via={via} act={act} zone={zone} />}
     </li>
+  );
+}
+
+/** When it runs next, or why it does not, and when it ran last. */
+function Times({ schedule, zone }: { readonly schedule: Schedule; readonly zone: string | undefined }): JSX.Element {
+  const { paused, next: [next], last } = schedule;
+  return (
+    <>
+      <p data-testid='schedule-next'>
+        {paused
+          ? `Paused${paused.by === 'system' ? `: ${reasons[paused.reason] ?? paused.reason}` : ''}`
+          : next === undefined
+          ? 'No further time'
+          : `Next: ${timeIn(next, zone)}${zone === undefined ? '' : ` (${zone})`}`}
+      </p>
+      {last && (
+        <p data-testid='schedule-last' data-state={last.state}>
+          Last: {timeIn(last.at, zone)}, {states[last.state ?? ''] ?? last.state}
+        </p>
+      )}
+    </>
   );
 }
 
@@ -211,14 +198,13 @@ function History(
           {count !== undefined && count > 1 && `, ${count} times`}
           {error && `: ${error.message}`}
           {runId !== undefined && answers.value[at] === undefined && (
-            <button
-              type='button'
-              class='quiet-button'
-              data-testid='schedule-answer'
+            <Button
+              kind='quiet'
+              testId='schedule-answer'
               onClick={() => void act(() => readAnswer(at))}
             >
               Show answer
-            </button>
+            </Button>
           )}
           {answers.value[at] !== undefined && <p class='schedule-answer' dir='auto'>{answers.value[at]}</p>}
         </li>

@@ -69,7 +69,7 @@ const currency = /^(?:[$€£¥]|usd|eur|gbp|jpy|cny|inr|chf|cad|aud|dollars?|eu
 
 function unknownUnit(wanted: string, field: string): PinnaceError {
   if (currency.test(wanted)) {
-    return refused(`"${field}" is a currency: there are no exchange rates here`, { reason: 'unknown_unit' });
+    return refused(`"${wanted}" is a currency: there are no exchange rates here`, { reason: 'unknown_unit' });
   }
   const suggestions = suggest(wanted, unitNames, { namesOf: (name) => spellingsByName.get(name) ?? [] });
   const hint = suggestions.length > 0

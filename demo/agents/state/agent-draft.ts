@@ -70,12 +70,18 @@ export function createAgentDraft({ control, form, id }: Pick<AgentDraft, 'contro
   const holds = (expected: Template['values']): boolean =>
     [...filled].every((field) => (form.values.value[field] ?? '') === (expected[field] ?? ''));
   let turn = 0;
+  let popular: readonly AnyRecord[] = [];
 
   async function search(words: string): Promise<void> {
     query.value = words;
     const mine = ++turn;
     const text = words.trim();
-    const answer = await control.list('tool', { limit: shown, ...(text !== '' && { text }) }).catch(() => undefined);
+    if (text === '') {
+      tools.value = popular.slice(0, shown);
+      hasMore.value = popular.length > shown;
+      return;
+    }
+    const answer = await control.list('tool', { limit: shown, text }).catch(() => undefined);
     if (mine !== turn || !answer?.ok) return;
     tools.value = answer.value.items;
     hasMore.value = answer.value.nextPageToken !== undefined;
@@ -108,14 +114,16 @@ export function createAgentDraft({ control, form, id }: Pick<AgentDraft, 'contro
     ),
     search,
     async load() {
-      const [ids, mcp, data] = await Promise.all([
-        idsOf(control),
+      const [all, agents, mcp, data] = await Promise.all([
+        allTools(control),
+        listed(control, 'agent'),
         listed(control, 'mcpServer'),
         listed(control, 'dataSource'),
       ]);
+      popular = byUse(all, agents);
       batch(() => {
-        total.value = ids.length;
-        sets.value = setsOf(ids);
+        total.value = all.length;
+        sets.value = setsOf(all.map((tool) => tool.id));
         servers.value = mcp;
         sources.value = data;
       });
@@ -154,18 +162,25 @@ async function listed(control: RegistryControl, kind: RecordKind): Promise<reado
   return page?.ok ? page.value.items : [];
 }
 
-async function idsOf(control: RegistryControl): Promise<readonly string[]> {
-  const ids: string[] = [];
+/** The tools that most agents use come first. */
+function byUse(tools: readonly AnyRecord[], agents: readonly AnyRecord[]): readonly AnyRecord[] {
+  const entries = agents.flatMap((agent) => 'entryTools' in agent ? agent.entryTools : []);
+  const uses = Map.groupBy(entries, (entry) => entry);
+  return tools.toSorted((a, b) => (uses.get(b.id)?.length ?? 0) - (uses.get(a.id)?.length ?? 0));
+}
+
+async function allTools(control: RegistryControl): Promise<readonly AnyRecord[]> {
+  const tools: AnyRecord[] = [];
   let pageToken: string | undefined;
   for (let page = 0; page < maxPages; page++) {
     const query = { limit: pageSize, ...(pageToken !== undefined && { pageToken }) };
     const answer = await control.list('tool', query).catch(() => undefined);
     if (!answer?.ok) break;
-    ids.push(...answer.value.items.map(({ id }) => id));
+    tools.push(...answer.value.items);
     pageToken = answer.value.nextPageToken;
     if (pageToken === undefined) break;
   }
-  return ids;
+  return tools;
 }
 
 function setsOf(ids: readonly string[]): readonly ToolSet[] {

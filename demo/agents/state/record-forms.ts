@@ -204,7 +204,7 @@ export const kinds: Readonly<Record<RecordKind, KindSpec>> = {
         help: 'The name that models use: “Get weather” becomes get_weather.',
       },
       { name: 'title', label: 'Title', as: 'optional' },
-      { ...choice('type', 'Type', toolTypes), words: { http: 'HTTP request', code: 'Code', mcp: 'MCP' } },
+      choice('type', 'Type', toolTypes),
       version,
       choice('visibility', 'Visibility', toolVisibility),
       {

@@ -1,6 +1,6 @@
 /** The registry's pages: which list is shown, which record is open, and what can be done with it. */
 
-import { batch, type ReadonlySignal, signal } from '@preact/signals';
+import { batch, type Signal, signal } from '@preact/signals';
 import type { HistoryEntry, RecordKind, RegistryQuery } from '../../../src/registry/index.ts';
 import type { Page } from '../../../src/runtime/index.ts';
 import { problemOf } from '../../kit/answer-problem.ts';
@@ -27,50 +27,6 @@ export interface Opened {
   readonly check: McpCheck;
 }
 
-/** The pages' state, and what can be done in them. */
-export interface RegistryPages {
-  readonly section: ReadonlySignal<Section>;
-  readonly filter: ReadonlySignal<Filter>;
-  /** `undefined` until the first answer. */
-  readonly listing: ReadonlySignal<Listing | undefined>;
-  readonly opened: ReadonlySignal<Opened | undefined>;
-  /** Present while a record is being made or changed. */
-  readonly form: ReadonlySignal<RecordForm | undefined>;
-  /** The agent in the form, or the one that waits while a tool, a server or a model is made for it. */
-  readonly agent: ReadonlySignal<AgentDraft | undefined>;
-  /** Why the latest action failed. */
-  readonly problem: ReadonlySignal<string | undefined>;
-  /** The way to the worker's registry, or to an endpoint's. */
-  readonly control: RegistryControl;
-  /** Whether it is the registry of the page's worker, which has the vault and tries tools. */
-  readonly isHere: boolean;
-  readonly vault: VaultPage;
-  readonly transfer: Transfer;
-  show(section: Section): Promise<void>;
-  setFilter(filter: Partial<Filter>): Promise<void>;
-  more(): Promise<void>;
-  open(kind: RecordKind, id: string): Promise<void>;
-  moreHistory(): Promise<void>;
-  setState(state: 'active' | 'disabled'): Promise<void>;
-  /** Removes the open record, and goes back to the list. */
-  remove(): Promise<void>;
-  /** Starts a new record of the listed kind. A new agent that was left is as it was left. */
-  start(): Promise<void>;
-  edit(): Promise<void>;
-  /** Starts a record for the agent in the form, which waits meanwhile. */
-  make(kind: RecordKind, preset?: FieldValues): Promise<void>;
-  /** Selects the open record in the agent that waits, or in a new one. */
-  useInAgent(): Promise<void>;
-  /** Saves the form. `undefined`: it was refused, and says why. */
-  save(): Promise<AnyRecord | undefined>;
-  /** Leaves the form, without what was changed in it. */
-  discard(): void;
-  /** Goes one step up. Returns whether it could: changes of a stored record, or of one made for an agent, are not dropped. */
-  leave(): boolean;
-  /** Goes back to the list. */
-  close(): Promise<void>;
-}
-
 interface RegistryPagesOptions {
   readonly control: RegistryControl;
   readonly isHere?: boolean;
@@ -81,254 +37,282 @@ interface RegistryPagesOptions {
 
 const pageSize = 50;
 
-/** Creates the pages. Calls the worker only from `show` on. */
-export function createRegistryPages(
-  { control, isHere = true, onChanged, announce }: RegistryPagesOptions,
-): RegistryPages {
-  const section = signal<Section>('agent');
-  const filter = signal(everything);
-  const listing = signal<Listing | undefined>(undefined);
-  const opened = signal<Opened | undefined>(undefined);
-  const form = signal<RecordForm | undefined>(undefined);
-  const agent = signal<AgentDraft | undefined>(undefined);
+/** The pages' state, and what can be done in them. Calls the worker only from `show` on. */
+export class RegistryPages {
+  readonly section: Signal<Section> = signal<Section>('agent');
+  readonly filter: Signal<Filter> = signal(everything);
+  /** `undefined` until the first answer. */
+  readonly listing: Signal<Listing | undefined> = signal<Listing | undefined>(undefined);
+  readonly opened: Signal<Opened | undefined> = signal<Opened | undefined>(undefined);
+  /** Present while a record is being made or changed. */
+  readonly form: Signal<RecordForm | undefined> = signal<RecordForm | undefined>(undefined);
+  /** The agent in the form, or the one that waits while a tool, a server or a model is made for it. */
+  readonly agent: Signal<AgentDraft | undefined> = signal<AgentDraft | undefined>(undefined);
+  /** Why the latest action failed. */
+  readonly problem: Signal<string | undefined> = signal<string | undefined>(undefined);
+  /** The way to the worker's registry, or to an endpoint's. */
+  readonly control: RegistryControl;
+  /** Whether it is the registry of the page's worker, which has the vault and tries tools. */
+  readonly isHere: boolean;
+  readonly vault: VaultPage;
+  readonly transfer: Transfer;
+  readonly #onChanged: () => void;
+  readonly #announce: (text: string) => void;
   /** The page of the agent that waits, if it is stored. */
-  let below: Opened | undefined;
+  #below: Opened | undefined;
   /** A new agent that was left with something written. */
-  let left: AgentDraft | undefined;
-  const problem = signal<string | undefined>(undefined);
-  const vault = createVaultPage({ control, announce });
-  const transfer = createTransfer({ control, onChanged, announce });
-  let turns = 0;
+  #left: AgentDraft | undefined;
+  #turns = 0;
+
+  constructor({ control, isHere = true, onChanged, announce }: RegistryPagesOptions) {
+    this.control = control;
+    this.isHere = isHere;
+    this.#onChanged = onChanged;
+    this.#announce = announce;
+    this.vault = createVaultPage({ control, announce });
+    this.transfer = createTransfer({ control, onChanged, announce });
+  }
 
   /** Returns the value, or says what is wrong. */
-  async function answerOf<T>(asking: Promise<Answer<T>>): Promise<T | undefined> {
+  async #answerOf<T>(asking: Promise<Answer<T>>): Promise<T | undefined> {
     const answer = await asking.catch(() => undefined);
-    problem.value = problemOf(answer, 'The registry did not respond');
+    this.problem.value = problemOf(answer, 'The registry did not respond');
     return answer?.ok ? answer.value : undefined;
   }
 
-  async function list(pageToken?: string): Promise<void> {
-    const kind = section.value;
-    if (kind === 'vault') return await vault.load();
+  async #list(pageToken?: string): Promise<void> {
+    const kind = this.section.value;
+    if (kind === 'vault') return await this.vault.load();
     if (kind === 'transfer') return;
-    const turn = ++turns;
-    const query = { ...queryOf(filter.value), limit: pageSize, ...(pageToken !== undefined && { pageToken }) };
-    const page = await answerOf<Listing>(control.list(kind, query));
-    if (!page || turn !== turns) return; // another filter was chosen meanwhile
-    const before = pageToken === undefined ? [] : listing.value?.items ?? [];
-    listing.value = { ...page, items: [...before, ...page.items] };
+    const turn = ++this.#turns;
+    const query = { ...queryOf(this.filter.value), limit: pageSize, ...(pageToken !== undefined && { pageToken }) };
+    const page = await this.#answerOf<Listing>(this.control.list(kind, query));
+    if (!page || turn !== this.#turns) return; // another filter was chosen meanwhile
+    const before = pageToken === undefined ? [] : this.listing.value?.items ?? [];
+    this.listing.value = { ...page, items: [...before, ...page.items] };
   }
 
-  async function open(kind: RecordKind, id: string, check?: McpCheck): Promise<void> {
-    const found = await answerOf(control.get(kind, id));
-    const history = found && await answerOf(control.history(kind, id));
+  async #reopen(kind: RecordKind, id: string, check?: McpCheck): Promise<void> {
+    const found = await this.#answerOf(this.control.get(kind, id));
+    const history = found && await this.#answerOf(this.control.history(kind, id));
     if (!found || !history) return;
     batch(() => {
-      form.value = undefined;
-      opened.value = { kind, found, history, check: check ?? checkOf(id) };
+      this.form.value = undefined;
+      this.opened.value = { kind, found, history, check: check ?? this.#checkOf(id) };
     });
   }
 
-  function checkOf(serverId: string): McpCheck {
+  #checkOf(serverId: string): McpCheck {
     const check = createMcpCheck({
-      validate: (request) => control.validate(serverId, request),
-      async onApproved() {
-        onChanged();
-        await open('mcpServer', serverId, check);
+      validate: (request) => this.control.validate(serverId, request),
+      onApproved: async () => {
+        this.#onChanged();
+        await this.#reopen('mcpServer', serverId, check);
       },
     });
     return check;
   }
 
-  async function close(): Promise<void> {
-    opened.value = undefined;
-    await list();
+  /** Goes back to the list. */
+  async close(): Promise<void> {
+    this.opened.value = undefined;
+    await this.#list();
   }
 
-  async function startForm(kind: RecordKind, { record, preset }: FormStart = {}): Promise<void> {
-    const next = await openRecordForm(control, kind, { record, preset });
+  async #startForm(kind: RecordKind, { record, preset }: FormStart = {}): Promise<void> {
+    const next = await openRecordForm(this.control, kind, { record, preset });
     batch(() => {
-      form.value = next;
-      if (kind === 'agent') agent.value = createAgentDraft({ control, form: next, id: record?.id });
+      this.form.value = next;
+      if (kind === 'agent') this.agent.value = createAgentDraft({ control: this.control, form: next, id: record?.id });
     });
-    if (kind === 'agent') await agent.value?.load();
+    if (kind === 'agent') await this.agent.value?.load();
   }
 
-  async function startAgent(preset?: FieldValues): Promise<void> {
-    if (!left) return await startForm('agent', { preset });
-    for (const [field, entry] of Object.entries(preset ?? {})) left.add(field, entry);
+  async #startAgent(preset?: FieldValues): Promise<void> {
+    if (!this.#left) return await this.#startForm('agent', { preset });
+    for (const [field, entry] of Object.entries(preset ?? {})) this.#left.add(field, entry);
     batch(() => {
-      form.value = left?.form;
-      agent.value = left;
+      this.form.value = this.#left?.form;
+      this.agent.value = this.#left;
     });
-    await agent.value?.load();
+    await this.agent.value?.load();
   }
 
   /** Goes back to the agent that waits. */
-  function resume(draft: AgentDraft): void {
+  #resume(draft: AgentDraft): void {
     batch(() => {
-      opened.value = below;
-      form.value = draft.form;
+      this.opened.value = this.#below;
+      this.form.value = draft.form;
     });
     void draft.load();
   }
 
-  function clear(): void {
+  #clear(): void {
     batch(() => {
-      form.value = undefined;
-      agent.value = undefined;
+      this.form.value = undefined;
+      this.agent.value = undefined;
     });
-    below = undefined;
+    this.#below = undefined;
   }
 
-  const waiting = (): AgentDraft | undefined => agent.peek()?.form === form.peek() ? undefined : agent.peek();
+  #waiting(): AgentDraft | undefined {
+    return this.agent.peek()?.form === this.form.peek() ? undefined : this.agent.peek();
+  }
 
   /** What was made is the agent's at once; the tools of a server are approved first. */
-  async function give(record: AnyRecord, { kind }: RecordForm, draft: AgentDraft): Promise<void> {
+  async #giveTo(record: AnyRecord, { kind }: RecordForm, draft: AgentDraft): Promise<void> {
     if (kind === 'mcpServer') {
-      await open(kind, record.id);
-      return void opened.value?.check.look();
+      await this.#reopen(kind, record.id);
+      return void this.opened.value?.check.look();
     }
     if (kind === 'provider') draft.form.offerProvider(record.id);
     else draft.add(kind === 'tool' ? 'entryTools' : 'dataSources', record.id);
-    resume(draft);
+    this.#resume(draft);
   }
 
-  async function save(): Promise<AnyRecord | undefined> {
-    const { value } = form;
+  /** Saves the form. `undefined`: it was refused, and says why. */
+  async save(): Promise<AnyRecord | undefined> {
+    const { value } = this.form;
     if (!value) return undefined;
     const { id = '', name = '' } = value.values.value;
     if (value.isNew && id === '' && name.trim() !== '') {
-      if (value.kind === 'agent') value.set('id', await freeId(name, control));
+      if (value.kind === 'agent') value.set('id', await freeId(name, this.control));
       if (value.kind === 'tool') value.set('id', (value.draft() as { readonly name: string }).name); // of a tool
     }
-    const draft = waiting();
+    const draft = this.#waiting();
     const record = await value.save();
     if (!record) return undefined;
-    announce(`${nameOf(record)} is saved`);
-    onChanged();
+    this.#announce(`${nameOf(record)} is saved`);
+    this.#onChanged();
     const { isNew, kind } = value;
-    if (draft) await give(record, value, draft);
+    if (draft) await this.#giveTo(record, value, draft);
     else {
-      if (value === left?.form) left = undefined;
-      await open(kind, record.id);
-      clear();
-      if (isNew && kind === 'mcpServer') void opened.value?.check.look(); // what it offers is why it was added
+      if (value === this.#left?.form) this.#left = undefined;
+      await this.#reopen(kind, record.id);
+      this.#clear();
+      if (isNew && kind === 'mcpServer') void this.opened.value?.check.look(); // what it offers is why it was added
     }
     return record;
   }
 
-  function discard(): void {
-    const draft = waiting();
-    if (draft) return resume(draft);
-    if (form.peek() === left?.form) left = undefined;
-    clear();
+  /** Leaves the form, without what was changed in it. */
+  discard(): void {
+    const draft = this.#waiting();
+    if (draft) return this.#resume(draft);
+    if (this.form.peek() === this.#left?.form) this.#left = undefined;
+    this.#clear();
   }
 
-  return {
-    isHere,
-    section,
-    filter,
-    listing,
-    opened,
-    form,
-    agent,
-    problem,
-    control,
-    vault,
-    transfer,
-    async show(next) {
-      batch(() => {
-        if (next !== section.value) {
-          filter.value = everything;
-          listing.value = undefined;
-        }
-        section.value = next;
-        opened.value = undefined;
-        const { form: made } = agent.peek() ?? {};
-        if (made?.isNew && made.isDirty.peek()) left = agent.peek();
-        clear();
-        problem.value = undefined;
-      });
-      await list();
-    },
-    async setFilter(more) {
-      filter.value = { ...filter.value, ...more };
-      await list();
-    },
-    more: () => list(listing.value?.nextPageToken),
-    open: (kind, id) => open(kind, id),
-    async moreHistory() {
-      const before = opened.value;
-      if (!before) return;
-      const page = await answerOf(control.history(before.kind, before.found.record.id, before.history.nextPageToken));
-      if (!page || opened.value !== before) return;
-      opened.value = { ...before, history: { ...page, items: [...before.history.items, ...page.items] } };
-    },
-    async setState(state) {
-      if (!opened.value) return;
-      const { kind, found: { record }, check } = opened.value;
-      await answerOf(control.setState(kind, record.id, state));
-      if (problem.value !== undefined) return;
-      announce(`${nameOf(record)} is ${state === 'active' ? 'enabled' : 'disabled'}`);
-      onChanged();
-      await open(kind, record.id, check);
-    },
-    async remove() {
-      if (!opened.value) return;
-      const { kind, found: { record } } = opened.value;
-      await answerOf(control.remove(kind, record.id));
-      if (problem.value !== undefined) return;
-      announce(`${nameOf(record)} is removed`);
-      onChanged();
-      await close();
-    },
-    async start() {
-      const { value } = section;
-      if (value === 'agent') await startAgent();
-      else if (value !== 'vault' && value !== 'transfer') await startForm(value);
-    },
-    async edit() {
-      if (opened.value) await startForm(opened.value.kind, { record: opened.value.found.record });
-    },
-    async make(kind, preset) {
-      below = opened.peek();
-      await startForm(kind, { preset });
-    },
-    async useInAgent() {
-      const { value } = opened;
-      const field = value && agentFields[value.kind];
-      if (!field) return;
-      const { id } = value.found.record;
-      const draft = agent.peek();
-      if (draft) {
-        draft.add(field, id);
-        return resume(draft);
+  async show(next: Section): Promise<void> {
+    batch(() => {
+      if (next !== this.section.value) {
+        this.filter.value = everything;
+        this.listing.value = undefined;
       }
-      opened.value = undefined;
-      section.value = 'agent';
-      await startAgent({ [field]: id });
-    },
-    save,
-    discard,
-    leave() {
-      const draft = waiting();
-      const now = form.peek();
-      if (!now) {
-        if (draft) resume(draft);
-        else void close();
-        return true;
-      }
-      if (now.isDirty.peek() && (draft || !(now.isNew && now.kind === 'agent'))) return false;
-      if (draft) resume(draft);
-      else {
-        if (now.isNew && now.kind === 'agent') left = now.isDirty.peek() ? agent.peek() : undefined;
-        clear();
-      }
+      this.section.value = next;
+      this.opened.value = undefined;
+      const { form: made } = this.agent.peek() ?? {};
+      if (made?.isNew && made.isDirty.peek()) this.#left = this.agent.peek();
+      this.#clear();
+      this.problem.value = undefined;
+    });
+    await this.#list();
+  }
+
+  async setFilter(more: Partial<Filter>): Promise<void> {
+    this.filter.value = { ...this.filter.value, ...more };
+    await this.#list();
+  }
+
+  async more(): Promise<void> {
+    await this.#list(this.listing.value?.nextPageToken);
+  }
+
+  async open(kind: RecordKind, id: string): Promise<void> {
+    await this.#reopen(kind, id);
+  }
+
+  async moreHistory(): Promise<void> {
+    const before = this.opened.value;
+    if (!before) return;
+    const page = await this.#answerOf(
+      this.control.history(before.kind, before.found.record.id, before.history.nextPageToken),
+    );
+    if (!page || this.opened.value !== before) return;
+    this.opened.value = { ...before, history: { ...page, items: [...before.history.items, ...page.items] } };
+  }
+
+  async setState(state: 'active' | 'disabled'): Promise<void> {
+    if (!this.opened.value) return;
+    const { kind, found: { record }, check } = this.opened.value;
+    await this.#answerOf(this.control.setState(kind, record.id, state));
+    if (this.problem.value !== undefined) return;
+    this.#announce(`${nameOf(record)} is ${state === 'active' ? 'enabled' : 'disabled'}`);
+    this.#onChanged();
+    await this.#reopen(kind, record.id, check);
+  }
+
+  /** Removes the open record, and goes back to the list. */
+  async remove(): Promise<void> {
+    if (!this.opened.value) return;
+    const { kind, found: { record } } = this.opened.value;
+    await this.#answerOf(this.control.remove(kind, record.id));
+    if (this.problem.value !== undefined) return;
+    this.#announce(`${nameOf(record)} is removed`);
+    this.#onChanged();
+    await this.close();
+  }
+
+  /** Starts a new record of the listed kind. A new agent that was left is as it was left. */
+  async start(): Promise<void> {
+    const { value } = this.section;
+    if (value === 'agent') await this.#startAgent();
+    else if (value !== 'vault' && value !== 'transfer') await this.#startForm(value);
+  }
+
+  async edit(): Promise<void> {
+    if (this.opened.value) await this.#startForm(this.opened.value.kind, { record: this.opened.value.found.record });
+  }
+
+  /** Starts a record for the agent in the form, which waits meanwhile. */
+  async make(kind: RecordKind, preset?: FieldValues): Promise<void> {
+    this.#below = this.opened.peek();
+    await this.#startForm(kind, { preset });
+  }
+
+  /** Selects the open record in the agent that waits, or in a new one. */
+  async useInAgent(): Promise<void> {
+    const { value } = this.opened;
+    const field = value && agentFields[value.kind];
+    if (!field) return;
+    const { id } = value.found.record;
+    const draft = this.agent.peek();
+    if (draft) {
+      draft.add(field, id);
+      return this.#resume(draft);
+    }
+    this.opened.value = undefined;
+    this.section.value = 'agent';
+    await this.#startAgent({ [field]: id });
+  }
+
+  /** Goes one step up. Returns whether it could: changes of a stored record, or of one made for an agent, are not dropped. */
+  leave(): boolean {
+    const draft = this.#waiting();
+    const now = this.form.peek();
+    if (!now) {
+      if (draft) this.#resume(draft);
+      else void this.close();
       return true;
-    },
-    close,
-  };
+    }
+    if (now.isDirty.peek() && (draft || !(now.isNew && now.kind === 'agent'))) return false;
+    if (draft) this.#resume(draft);
+    else {
+      if (now.isNew && now.kind === 'agent') this.#left = now.isDirty.peek() ? this.agent.peek() : undefined;
+      this.#clear();
+    }
+    return true;
+  }
 }
 
 export const agentFields: Readonly<Partial<Record<RecordKind, string>>> = {

@@ -11,6 +11,7 @@ import { lineOf, nameOf } from '../state/record-words.ts';
 import { formatCount } from '../../kit/format.ts';
 import { Icon } from '../../kit/icon.tsx';
 import { pageToolsUrl } from '../../webmcp/page-url.ts';
+import { Button } from '../../kit/button.tsx';
 
 interface PicksProps {
   readonly draft: AgentDraft;
@@ -21,14 +22,13 @@ export function AgentPicks({ draft, pages }: PicksProps & { pages: RegistryPages
   const { sets, servers, sources } = draft;
   const hasPage = servers.value.some((server) => 'url' in server && server.url === pageToolsUrl());
   const make = (testId: string, title: string, kind: RecordKind, preset: FieldValues): JSX.Element => (
-    <button
-      type='button'
-      class='button'
-      data-testid={testId}
+    <Button
+      icon='plus'
+      testId={testId}
       onClick={() => void pages.make(kind, preset)}
     >
-      <Icon name='plus' /> {title}
-    </button>
+      {title}
+    </Button>
   );
   return (
     <section class='agent-picks'>

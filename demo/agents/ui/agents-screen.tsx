@@ -15,7 +15,7 @@ import { NoServer, useServer, WhereSwitch } from '../../runs/ui/server.tsx';
 import { VaultSection } from '../../vault/ui/vault-section.tsx';
 import { kindNames, kinds } from '../state/record-forms.ts';
 import { nameOf } from '../state/record-words.ts';
-import { createRegistryPages, type RegistryPages, type Section } from '../state/registry-pages.ts';
+import { RegistryPages, type Section } from '../state/registry-pages.ts';
 import { RecordEdit } from './record-edit.tsx';
 import { RecordList } from './record-list.tsx';
 import { RecordPage } from './record-page.tsx';
@@ -169,7 +169,7 @@ function openPages(
     readonly onChanged: () => void;
   },
 ): RegistryPages {
-  const pages = createRegistryPages({
+  const pages = new RegistryPages({
     control,
     isHere: where === 'page',
     onChanged,

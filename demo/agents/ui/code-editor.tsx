@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useId, useRef } from 'preact/hooks';
+import { Button } from '../../kit/button.tsx';
 
 /** A place in the code, from 1, and what is wrong there. */
 export interface Mark {
@@ -67,7 +68,7 @@ export function CodeEditor({ label, help, value, mark, onInput }: CodeEditorProp
             <>
               Line {mark.line}
               {mark.column !== undefined && `, column ${mark.column}`}: {mark.text}.{' '}
-              <button type='button' class='quiet-button' onClick={() => goTo(area.current, mark)}>Go to error</button>
+              <Button kind='quiet' onClick={() => goTo(area.current, mark)}>Go to error</Button>
             </>
           )
           : help}

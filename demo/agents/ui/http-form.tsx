@@ -1,7 +1,8 @@
 import type { JSX } from 'preact';
-import { useId } from 'preact/hooks';
 import { type HttpTemplate, readTemplate, writeTemplate } from '../state/http-template.ts';
-import { TextField } from '../../kit/text-field.tsx';
+import { TextField, type TextFieldProps } from '../../kit/text-field.tsx';
+import { Choice } from '../../kit/choice.tsx';
+import { wordOfValue } from '../state/record-words.ts';
 
 type Config = Readonly<Record<string, unknown>>;
 
@@ -34,9 +35,9 @@ export function HttpForm({ config, error, onChange }: HttpFormProps): JSX.Elemen
       <div class='http-line'>
         <Choice
           label='Method'
-          name='http-method'
+          testId='http-method'
           value={template.method}
-          options={methods}
+          options={wordsOf(methods, template.method)}
           onChoose={(method) => set({ method })}
         />
         <TextField
@@ -54,24 +55,7 @@ export function HttpForm({ config, error, onChange }: HttpFormProps): JSX.Elemen
         placeholder='Authorization: Bearer {{secret:NAME}}'
         help='One “Name: value” per line. Refer to a secret by name, {{secret:NAME}}, never by its value.'
       />
-      {sends && (
-        <div class='http-line is-behind'>
-          <TextField
-            {...field('body')}
-            label='Body'
-            rows={4}
-            placeholder='title: {title}'
-            help='One “field: value” per line. A field that is only {name} keeps its type: a number stays a number.'
-          />
-          <Choice
-            label='Body format'
-            name='http-body-as'
-            value={template.bodyAs}
-            options={['json', 'form']}
-            onChoose={(bodyAs) => set({ bodyAs })}
-          />
-        </div>
-      )}
+      {sends && <Body field={field('body')} format={template.bodyAs} onFormat={(bodyAs) => set({ bodyAs })} />}
       <div class='http-line is-behind'>
         <TextField
           {...field('fields')}
@@ -82,9 +66,9 @@ export function HttpForm({ config, error, onChange }: HttpFormProps): JSX.Elemen
         />
         <Choice
           label='Response format'
-          name='http-response-as'
+          testId='http-response-as'
           value={template.responseAs}
-          options={['json', 'text']}
+          options={wordsOf(['json', 'text'], template.responseAs)}
           onChoose={(responseAs) => set({ responseAs })}
         />
       </div>
@@ -92,27 +76,34 @@ export function HttpForm({ config, error, onChange }: HttpFormProps): JSX.Elemen
   );
 }
 
-interface ChoiceProps {
-  readonly label: string;
-  readonly name: string;
-  readonly value: string;
-  readonly options: readonly string[];
-  readonly onChoose: (value: string) => void;
+interface BodyProps {
+  readonly field: Pick<TextFieldProps, 'name' | 'value' | 'taken' | 'onInput'>;
+  readonly format: string;
+  readonly onFormat: (format: string) => void;
 }
 
-function Choice({ label, name, value, options, onChoose }: ChoiceProps): JSX.Element {
-  const id = useId();
+function Body({ field, format, onFormat }: BodyProps): JSX.Element {
   return (
-    <div class='field'>
-      <label for={id}>{label}</label>
-      <select
-        id={id}
-        data-testid={name}
-        value={value}
-        onChange={({ currentTarget }) => onChoose(currentTarget.value)}
-      >
-        {[...new Set([...options, value])].map((option) => <option key={option} value={option}>{option}</option>)}
-      </select>
+    <div class='http-line is-behind'>
+      <TextField
+        {...field}
+        label='Body'
+        rows={4}
+        placeholder='title: {title}'
+        help='One “field: value” per line. A field that is only {name} keeps its type: a number stays a number.'
+      />
+      <Choice
+        label='Body format'
+        testId='http-body-as'
+        value={format}
+        options={wordsOf(['json', 'form'], format)}
+        onChoose={onFormat}
+      />
     </div>
   );
+}
+
+/** The options, with the current value even if it is none of them. */
+function wordsOf(options: readonly string[], value: string): (readonly [string, string])[] {
+  return [...new Set([...options, value])].map((option) => [option, wordOfValue(option)]);
 }

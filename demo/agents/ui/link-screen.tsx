@@ -12,6 +12,7 @@ import { Differences } from '../../kit/differences.tsx';
 import { Facts } from '../../kit/facts.tsx';
 import { formatCount } from '../../kit/format.ts';
 import { fromLink } from '../state/agent-file.ts';
+import { Button } from '../../kit/button.tsx';
 
 /** An agent that came by a link: what it is, which hosts and secrets it names, and the question whether it may come in. */
 export function LinkScreen({ playground, hash }: { playground: Playground; hash: string }): JSX.Element {
@@ -25,7 +26,6 @@ export function LinkScreen({ playground, hash }: { playground: Playground; hash:
       name='link'
       label='Agent from a link'
       title='Import an agent'
-      back='Back to the chat'
       onBack={close}
       problem={link.problem.value}
     >
@@ -42,7 +42,7 @@ export function LinkScreen({ playground, hash }: { playground: Playground; hash:
         {!arrival && link.isBusy.value && <p role='status'>Loading the link…</p>}
         {!arrival && !link.isBusy.value && (
           <div class='button-row'>
-            <button type='button' class='button' data-testid='link-leave' onClick={close}>Back to the chat</button>
+            <Button testId='link-leave' onClick={close}>Back to the chat</Button>
           </div>
         )}
       </div>
@@ -171,16 +171,15 @@ function Question({ link, arrival: { report }, onLeave, onTaken }: QuestionProps
         </section>
       )}
       <div class='dialog-foot registry-foot'>
-        <button type='button' class='button' data-testid='link-leave' onClick={onLeave}>Cancel</button>
-        <button
-          type='button'
-          class='button is-primary'
-          data-testid='link-accept'
+        <Button testId='link-leave' onClick={onLeave}>Cancel</Button>
+        <Button
+          kind='primary'
+          testId='link-accept'
           disabled={link.isBusy.value || (replaced.length > 0 && !mayReplace.value)}
           onClick={() => void accept()}
         >
           {report.changes.length === 0 ? 'Open agent' : `Import ${formatCount(report.changes.length, 'record')}`}
-        </button>
+        </Button>
       </div>
     </>
   );

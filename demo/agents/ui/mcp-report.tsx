@@ -8,35 +8,16 @@ import { effectWords } from './effect-words.ts';
 import { Findings } from './findings.tsx';
 import { Description, Fingerprint } from './offer-text.tsx';
 import { factsOf } from './sign-in-facts.ts';
+import { Button } from '../../kit/button.tsx';
 
 /** What an MCP server offers, beside what was approved; and the approval. */
 export function McpReport({ report, check }: { report: McpValidation; check: McpCheck }): JSX.Element {
-  const { serverInfo, protocolVersion, instructions, instructionsChanged, tools, removed, findings, auth, signedIn } =
-    report;
+  const { tools, removed, findings, signedIn } = report;
   const errors = findings.filter(({ severity }) => severity === 'error').length;
   const included = tools.filter((tool) => tool.included).length;
   return (
     <div class='registry-report' data-testid='mcp-report'>
-      {auth && (
-        <div data-testid='mcp-auth'>
-          <p>An approval lets people sign in here, and nowhere else:</p>
-          <Facts facts={factsOf(auth)} />
-        </div>
-      )}
-      {signedIn === false && (
-        <p class='registry-faint'>You have not signed in: these are the tools that were approved before.</p>
-      )}
-      {serverInfo.name !== '' && (
-        <p class='registry-faint'>
-          {serverInfo.name} {serverInfo.version}, protocol {protocolVersion}, {formatCount(tools.length, 'tool')}
-        </p>
-      )}
-      {instructions !== undefined && (
-        <details class='registry-reason' open={instructionsChanged}>
-          <summary>Its instructions{instructionsChanged && ', other than approved'}</summary>
-          <pre class='registry-text'>{instructions}</pre>
-        </details>
-      )}
+      <About report={report} />
       <Findings findings={findings} />
       <Effects names={tools.flatMap((tool) => tool.included ? [tool.name] : [])} check={check} />
       <ul class='boxed registry-rows' aria-label='Tools on this server'>
@@ -62,17 +43,45 @@ export function McpReport({ report, check }: { report: McpValidation; check: Mcp
         <span class='registry-faint'>
           {included.toLocaleString('en')} of {formatCount(tools.length, 'tool')} chosen
         </span>
-        <button
-          type='button'
-          class='button is-primary'
-          data-testid='mcp-approve'
+        <Button
+          kind='primary'
+          testId='mcp-approve'
           disabled={check.isBusy.value || errors > 0}
           onClick={() => void check.approve()}
         >
           Approve {signedIn === false && included === 0 ? 'the sign-in' : formatCount(included, 'tool')}
-        </button>
+        </Button>
       </div>
     </div>
+  );
+}
+
+/** What the server says of itself. */
+function About({ report }: { readonly report: McpValidation }): JSX.Element {
+  const { serverInfo, protocolVersion, instructions, instructionsChanged, tools, auth, signedIn } = report;
+  return (
+    <>
+      {auth && (
+        <div data-testid='mcp-auth'>
+          <p>An approval lets people sign in here, and nowhere else:</p>
+          <Facts facts={factsOf(auth)} />
+        </div>
+      )}
+      {signedIn === false && (
+        <p class='registry-faint'>You have not signed in: these are the tools that were approved before.</p>
+      )}
+      {serverInfo.name !== '' && (
+        <p class='registry-faint'>
+          {serverInfo.name} {serverInfo.version}, protocol {protocolVersion}, {formatCount(tools.length, 'tool')}
+        </p>
+      )}
+      {instructions !== undefined && (
+        <details class='registry-reason' open={instructionsChanged}>
+          <summary>Its instructions{instructionsChanged && ', other than approved'}</summary>
+          <pre class='registry-text'>{instructions}</pre>
+        </details>
+      )}
+    </>
   );
 }
 
@@ -95,15 +104,13 @@ function Effects({ names, check }: { names: readonly string[]; check: McpCheck }
     <p class='mcp-effects'>
       <span>Set all {names.length} to</span>
       {effects.map((effect) => (
-        <button
+        <Button
           key={effect}
-          type='button'
-          class='button'
           aria-pressed={names.every((name) => check.effects.value[name] === effect)}
           onClick={() => names.forEach((name) => check.setEffect(name, effect))}
         >
           {effectWords[effect]}
-        </button>
+        </Button>
       ))}
     </p>
   );

@@ -10,6 +10,7 @@ import { Description, Fingerprint } from './offer-text.tsx';
 import { lazy } from '../../kit/lazy.tsx';
 import { Problem } from '../../kit/problem.tsx';
 import { formatTime } from '../../kit/format.ts';
+import { Button } from '../../kit/button.tsx';
 
 /** Fetched with the first server that people sign in to. */
 const SignInSection = lazy(async () => (await import('./sign-in-section.tsx')).SignInSection);
@@ -47,9 +48,9 @@ export function McpSections({ server, check, control, onUse }: {
         {report?.approved && <p role='status' data-testid='mcp-approved'>{approvedWords(report)}</p>}
         {report?.approved && report.signedIn !== false && (
           <div class='button-row'>
-            <button type='button' class='button is-primary' data-testid='mcp-use' onClick={onUse}>
+            <Button kind='primary' testId='mcp-use' onClick={onUse}>
               Use in an agent
-            </button>
+            </Button>
           </div>
         )}
       </section>

@@ -9,8 +9,10 @@ import { templates } from '../state/templates.ts';
 import { ToolWork } from './lazy-tool-work.tsx';
 import { Icon } from '../../kit/icon.tsx';
 import { Problem } from '../../kit/problem.tsx';
-import { nameOfModel } from '../../settings/state/model-name.ts';
+import { nameOfModel } from '../../kit/model-name.ts';
 import { AgentPicks } from './agent-picks.tsx';
+import { wordOfValue } from '../state/record-words.ts';
+import { Button } from '../../kit/button.tsx';
 
 interface RecordEditProps {
   readonly pages: RegistryPages;
@@ -57,14 +59,13 @@ export function RecordEdit({ pages, form, onTry }: RecordEditProps): JSX.Element
           fields={form.fields.filter((field) => isIn(field, names))}
         >
           {draft && names.includes('providerId') && (
-            <button
-              type='button'
-              class='button'
-              data-testid='make-provider'
+            <Button
+              icon='plus'
+              testId='make-provider'
               onClick={() => void pages.make('provider', { kind: 'openai-compatible' })}
             >
-              <Icon name='plus' /> Model server
-            </button>
+              Model server
+            </Button>
           )}
         </Folded>
       ))}
@@ -80,23 +81,21 @@ function Foot({ pages, form: { isNew, isDirty, isSaving, conflict, kind }, onTry
   const words = kind === 'mcpServer' ? 'Connect' : isForAgent ? 'Save and use' : 'Create';
   return (
     <div class='dialog-foot registry-foot'>
-      <button type='button' class='button' data-testid='record-discard' onClick={() => pages.discard()}>
+      <Button testId='record-discard' onClick={() => pages.discard()}>
         {isDirty.value && !isNew ? 'Discard changes' : isDirty.value ? 'Discard' : 'Cancel'}
-      </button>
+      </Button>
       {onTry && (
-        <button
-          type='button'
-          class='button'
-          data-testid='record-try'
+        <Button
+          testId='record-try'
           disabled={isIdle}
           onClick={() => void pages.save().then((record) => record && onTry(record.id))}
         >
           Save and chat
-        </button>
+        </Button>
       )}
-      <button type='submit' class='button is-primary' data-testid='record-save' disabled={isIdle}>
+      <Button type='submit' kind='primary' testId='record-save' disabled={isIdle}>
         {isNew ? words : 'Save'}
-      </button>
+      </Button>
     </div>
   );
 }
@@ -238,12 +237,12 @@ function ConflictNotice({ form }: { form: RecordForm }): JSX.Element | null {
         This {kinds[form.kind].one} was changed elsewhere. {what} {conflict.changed.length > 1 ? 'are' : 'is'}{' '}
         different now.
       </p>
-      <button type='button' class='button' data-testid='conflict-keep' onClick={() => form.keepMine()}>
+      <Button testId='conflict-keep' onClick={() => form.keepMine()}>
         Keep my changes
-      </button>
-      <button type='button' class='button' data-testid='conflict-load' onClick={() => form.loadLatest()}>
+      </Button>
+      <Button testId='conflict-load' onClick={() => form.loadLatest()}>
         Load latest version
-      </button>
+      </Button>
     </div>
   );
 }
@@ -296,7 +295,9 @@ function Control({ form, field, attributes }: ControlProps): JSX.Element {
       <select {...rest} onChange={onInput}>
         {options.map((option) => (
           <option key={option} value={option}>
-            {option === '' ? field.empty ?? 'none' : field.words?.[option] ?? nameOfModel(option)}
+            {option === ''
+              ? field.empty ?? 'none'
+              : field.words?.[option] ?? (field.options ? wordOfValue(option) : nameOfModel(option))}
           </option>
         ))}
       </select>

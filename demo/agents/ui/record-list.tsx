@@ -3,12 +3,12 @@ import { useId } from 'preact/hooks';
 import type { RecordKind } from '../../../src/registry/index.ts';
 import type { AnyRecord } from '../../control/registry-control.ts';
 import { kinds } from '../state/record-forms.ts';
-import { lineOf, nameOf, tagsOf } from '../state/record-words.ts';
+import { lineOf, nameOf, tagsOf, wordOfValue } from '../state/record-words.ts';
 import type { Filter, Listing, RegistryPages } from '../state/registry-pages.ts';
 import { formatCount } from '../../kit/format.ts';
-import { Icon } from '../../kit/icon.tsx';
-import { nameOfModel } from '../../settings/state/model-name.ts';
 import { StateBadge } from './state-badge.tsx';
+import { Choice } from '../../kit/choice.tsx';
+import { Button } from '../../kit/button.tsx';
 
 /** The records of one kind, as far as they fit the filter. */
 export function RecordList({ pages, kind }: { pages: RegistryPages; kind: RecordKind }): JSX.Element {
@@ -17,9 +17,7 @@ export function RecordList({ pages, kind }: { pages: RegistryPages; kind: Record
     <>
       <div class='registry-lead'>
         <p class='registry-faint'>{kinds[kind].about}</p>
-        <button type='button' class='button' data-testid='record-new' onClick={() => void pages.start()}>
-          <Icon name='plus' /> New {kinds[kind].one}
-        </button>
+        <Button icon='plus' testId='record-new' onClick={() => void pages.start()}>New {kinds[kind].one}</Button>
       </div>
       <Filters key={kind} pages={pages} kind={kind} />
       {listing && (
@@ -43,14 +41,9 @@ export function RecordList({ pages, kind }: { pages: RegistryPages; kind: Record
         ))}
       </ul>
       {listing?.nextPageToken !== undefined && (
-        <button
-          type='button'
-          class='button'
-          data-testid='registry-more'
-          onClick={() => void pages.more()}
-        >
+        <Button testId='registry-more' onClick={() => void pages.more()}>
           Show more
-        </button>
+        </Button>
       )}
     </>
   );
@@ -70,13 +63,11 @@ function Row({ record }: { record: AnyRecord }): JSX.Element {
 }
 
 function Filters({ pages, kind }: { pages: RegistryPages; kind: RecordKind }): JSX.Element {
-  const id = useId();
-  const { text, tag, visibility, state, type } = pages.filter.value;
+  const { text, visibility, state, type } = pages.filter.value;
   const { filters } = kinds[kind];
-  const tags = new Set(pages.listing.value?.items.flatMap(tagsOf));
   return (
     <div class='registry-filters' role='search' aria-label='Filter'>
-      <label class='registry-filter-text'>
+      <label class='field registry-filter-text'>
         <span>Text</span>
         <input
           type='search'
@@ -87,69 +78,59 @@ function Filters({ pages, kind }: { pages: RegistryPages; kind: RecordKind }): J
           onInput={({ currentTarget }) => void pages.setFilter({ text: currentTarget.value })}
         />
       </label>
-      {filters.tag && (
-        <label>
-          <span>Tag</span>
-          <input
-            type='search'
-            list={`${id}-tags`}
-            data-testid='registry-tag'
-            maxLength={200}
-            value={tag}
-            onInput={({ currentTarget }) => void pages.setFilter({ tag: currentTarget.value })}
-          />
-          <datalist id={`${id}-tags`}>
-            {[...tags].slice(0, 50).map((known) => <option key={known} value={known} />)}
-          </datalist>
-        </label>
-      )}
+      {filters.tag && <TagFilter pages={pages} />}
       {filters.type && (
         <Choice
           label={kind === 'tool' ? 'Type' : 'Kind'}
+          testId={kind === 'tool' ? 'registry-type' : 'registry-kind'}
           value={type}
-          options={filters.type}
+          options={anyOf(filters.type)}
           onChoose={(chosen) => void pages.setFilter({ type: chosen })}
         />
       )}
       {filters.visibility && (
         <Choice
           label='Visibility'
+          testId='registry-visibility'
           value={visibility}
-          options={filters.visibility}
+          options={anyOf(filters.visibility)}
           onChoose={(chosen) => void pages.setFilter({ visibility: chosen as Filter['visibility'] })} // one of the options
         />
       )}
       <Choice
         label='State'
+        testId='registry-state'
         value={state}
-        options={['active', 'disabled']}
+        options={anyOf(['active', 'disabled'])}
         onChoose={(chosen) => void pages.setFilter({ state: chosen as Filter['state'] })}
       />
     </div>
   );
 }
 
-interface ChoiceProps {
-  readonly label: string;
-  readonly value: string;
-  readonly options: readonly string[];
-  readonly onChoose: (value: string) => void;
-}
-
-function Choice({ label, value, options, onChoose }: ChoiceProps): JSX.Element {
+function TagFilter({ pages }: { readonly pages: RegistryPages }): JSX.Element {
+  const id = useId();
+  const tags = new Set(pages.listing.value?.items.flatMap(tagsOf));
   return (
-    <label>
-      <span>{label}</span>
-      <select
-        data-testid={`registry-${label.toLowerCase()}`}
-        value={value}
-        onChange={({ currentTarget }) => onChoose(currentTarget.value)}
-      >
-        <option value=''>Any</option>
-        {options.map((option) => <option key={option} value={option}>{nameOfModel(option)}</option>)}
-      </select>
+    <label class='field'>
+      <span>Tag</span>
+      <input
+        type='search'
+        list={`${id}-tags`}
+        data-testid='registry-tag'
+        maxLength={200}
+        value={pages.filter.value.tag}
+        onInput={({ currentTarget }) => void pages.setFilter({ tag: currentTarget.value })}
+      />
+      <datalist id={`${id}-tags`}>
+        {[...tags].slice(0, 50).map((known) => <option key={known} value={known} />)}
+      </datalist>
     </label>
   );
+}
+
+function anyOf(options: readonly string[]): (readonly [string, string])[] {
+  return [['', 'Any'], ...options.map((option) => [option, wordOfValue(option)] as const)];
 }
 
 function countText(kind: RecordKind, { items, nextPageToken }: Listing, filter: Filter): string {

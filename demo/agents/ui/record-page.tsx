@@ -12,7 +12,7 @@ import { formatTime } from '../../kit/format.ts';
 import { JsonView } from '../../kit/json-view.tsx';
 import { lazy } from '../../kit/lazy.tsx';
 import { Problem } from '../../kit/problem.tsx';
-import { nameOfModel } from '../../settings/state/model-name.ts';
+import { nameOfModel } from '../../kit/model-name.ts';
 import { wordsOfExclusion } from '../state/exclusions.ts';
 import { type FieldSpec, valuesOf } from '../state/record-fields.ts';
 import { kinds } from '../state/record-forms.ts';
@@ -21,6 +21,7 @@ import { agentFields, type Opened, type RegistryPages } from '../state/registry-
 import { ToolTrial } from './lazy-tool-work.tsx';
 import { McpSections } from './mcp-sections.tsx';
 import { StateBadge } from './state-badge.tsx';
+import { Button } from '../../kit/button.tsx';
 
 interface RecordPageProps {
   readonly pages: RegistryPages;
@@ -57,13 +58,9 @@ export function RecordPage({ pages, opened, onTry }: RecordPageProps): JSX.Eleme
           <h2>History</h2>
           <History entries={history.items} />
           {history.nextPageToken !== undefined && (
-            <button
-              type='button'
-              class='button'
-              onClick={() => void pages.moreHistory()}
-            >
+            <Button onClick={() => void pages.moreHistory()}>
               Show more
-            </button>
+            </Button>
           )}
         </section>
       )}
@@ -119,34 +116,22 @@ function Actions({ pages, opened: { kind, found }, onTry }: RecordPageProps): JS
     <>
       <div class='button-row'>
         {!isGiven && (
-          <button
-            type='button'
-            class='button is-primary'
-            data-testid='record-edit'
-            onClick={() => void pages.edit()}
-          >
+          <Button kind='primary' testId='record-edit' onClick={() => void pages.edit()}>
             Edit
-          </button>
+          </Button>
         )}
         <Use pages={pages} kind={kind} record={record} onTry={onTry} />
-        <button
-          type='button'
-          class='button'
-          data-testid='registry-switch'
-          onClick={() => void pages.setState(isDisabled ? 'active' : 'disabled')}
-        >
+        <Button testId='registry-switch' onClick={() => void pages.setState(isDisabled ? 'active' : 'disabled')}>
           {isDisabled ? 'Enable' : 'Disable'}
-        </button>
+        </Button>
         {!isGiven && (
-          <button
-            type='button'
-            class='button'
-            data-testid='record-remove'
+          <Button
+            testId='record-remove'
             aria-expanded={isRemoving.value}
             onClick={() => (isRemoving.value = !isRemoving.value)}
           >
             Remove…
-          </button>
+          </Button>
         )}
       </div>
       {isGiven && <p class='registry-faint'>This tool is built in. You can disable it, but not edit it.</p>}
@@ -171,16 +156,14 @@ function Use({ pages, kind, record, onTry }: {
 }): JSX.Element | null {
   if (record.state === 'disabled') return null;
   if (kind === 'agent' && onTry) {
-    return (
-      <button type='button' class='button' data-testid='record-chat' onClick={() => onTry(record.id)}>Chat</button>
-    );
+    return <Button testId='record-chat' onClick={() => onTry(record.id)}>Chat</Button>;
   }
   if (!agentFields[kind] || ('alias' in record && !record.pinned)) return null;
   const { name } = (pages.agent.value?.written.value ?? {}) as { readonly name?: string }; // of an agent
   return (
-    <button type='button' class='button' data-testid='record-use' onClick={() => void pages.useInAgent()}>
+    <Button testId='record-use' onClick={() => void pages.useInAgent()}>
       {pages.agent.value ? `Use in ${name?.trim() || 'the agent'}` : 'Use in an agent'}
-    </button>
+    </Button>
   );
 }
 
@@ -199,8 +182,8 @@ function Removal({ obstacle, name, onRemove, onKeep }: RemovalProps): JSX.Elemen
     <div class='notice' role='alertdialog' aria-label={`Remove ${name}`} data-testid='removal'>
       <p>Remove {name}? Its history is kept, and its id can be reused.</p>
       <div class='button-row'>
-        <button type='button' class='button is-danger' data-testid='removal-confirm' onClick={onRemove}>Remove</button>
-        <button type='button' class='button' data-testid='removal-keep' onClick={onKeep}>Cancel</button>
+        <Button kind='danger' testId='removal-confirm' onClick={onRemove}>Remove</Button>
+        <Button testId='removal-keep' onClick={onKeep}>Cancel</Button>
       </div>
     </div>
   );

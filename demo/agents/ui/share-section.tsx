@@ -3,8 +3,8 @@ import { useEffect, useMemo } from 'preact/hooks';
 import type { RegistryControl } from '../../control/registry-control.ts';
 import { createSharing } from '../state/agent-share.ts';
 import { CopyButton } from '../../kit/copy-button.tsx';
-import { Icon } from '../../kit/icon.tsx';
 import { Problem } from '../../kit/problem.tsx';
+import { Button } from '../../kit/button.tsx';
 
 /** An agent as a file for any registry, and as a link to this page. */
 export function ShareSection({ control, agentId, revision }: {
@@ -27,14 +27,9 @@ export function ShareSection({ control, agentId, revision }: {
       {shared && (
         <>
           <div class='button-row'>
-            <button
-              type='button'
-              class='button'
-              data-testid='share-file'
-              onClick={() => save(shared.text, `${agentId}.json`)}
-            >
-              <Icon name='save' /> Export as JSON
-            </button>
+            <Button icon='save' testId='share-file' onClick={() => save(shared.text, `${agentId}.json`)}>
+              Export as JSON
+            </Button>
             {shared.link !== undefined && (
               <CopyButton
                 testId='share-link'

@@ -15,6 +15,7 @@ import { createSignIn, type SignInAttempt } from '../../mcp/state/sign-in.ts';
 import { SignInSteps } from '../../mcp/ui/sign-in-steps.tsx';
 import type { McpCheck } from '../state/mcp-check.ts';
 import { factsOf } from './sign-in-facts.ts';
+import { Button } from '../../kit/button.tsx';
 
 interface SignInSectionProps {
   readonly server: McpServer;
@@ -61,17 +62,13 @@ export function SignInSection({ server, check, control }: SignInSectionProps): J
       <SignInSteps attempt={signIn.attempt} issuerHost={issuerHost} />
       {server.pinned?.auth && (
         <div class='button-row'>
-          <button type='button' class='button' data-testid='mcp-sign-in-open' onClick={() => signIn.attempt.begin()}>
+          <Button testId='mcp-sign-in-open' onClick={() => signIn.attempt.begin()}>
             {isSignedIn ? 'Sign in again' : 'Sign in'}
-          </button>
+          </Button>
           {isSignedIn && (
-            <button
-              type='button'
-              class='button'
-              onClick={() => void signIn.signOut()}
-            >
+            <Button onClick={() => void signIn.signOut()}>
               Sign out
-            </button>
+            </Button>
           )}
         </div>
       )}

@@ -3,7 +3,6 @@ import { useEffect, useId, useMemo } from 'preact/hooks';
 import type { JsonSchema } from '../../../src/registry/index.ts';
 import type { ToolRequest, ToolTrial as TrialOutcome, TrialControl } from '../../control/trial-control.ts';
 import { formatDuration } from '../../kit/format.ts';
-import { Icon } from '../../kit/icon.tsx';
 import { JsonView } from '../../kit/json-view.tsx';
 import { Problem } from '../../kit/problem.tsx';
 import { findSlip } from '../state/code-slips.ts';
@@ -13,6 +12,7 @@ import type { RecordForm } from '../state/record-form.ts';
 import { createTrial, type Trial } from '../state/tool-trial.ts';
 import { CodeEditor, type Mark } from './code-editor.tsx';
 import { HttpForm } from './http-form.tsx';
+import { Button, IconButton } from '../../kit/button.tsx';
 
 type Config = Readonly<Record<string, unknown>>;
 
@@ -137,19 +137,10 @@ export function ParamsForm({ schema, places, onChange }: ParamsFormProps): JSX.E
         </ul>
       )}
       <div class='button-row'>
-        {missing.map((name) => (
-          <button
-            key={name}
-            type='button'
-            class='button'
-            onClick={() => add(name)}
-          >
-            <Icon name='plus' /> {name}
-          </button>
-        ))}
-        <button type='button' class='button' data-testid='param-add' onClick={() => add(`input${params.length + 1}`)}>
-          <Icon name='plus' /> Input
-        </button>
+        {missing.map((name) => <Button icon='plus' key={name} onClick={() => add(name)}>{name}</Button>)}
+        <Button icon='plus' testId='param-add' onClick={() => add(`input${params.length + 1}`)}>
+          Input
+        </Button>
       </div>
     </fieldset>
   );
@@ -197,9 +188,7 @@ function Row({ param, onChange, onRemove }: RowProps): JSX.Element {
         />
         Required
       </label>
-      <button type='button' class='icon-button' aria-label={`Remove ${name}`} onClick={onRemove}>
-        <Icon name='trash' />
-      </button>
+      <IconButton icon='trash' label={`Remove ${name}`} onClick={onRemove} />
     </li>
   );
 }
@@ -234,25 +223,17 @@ export function TrialView({ trial, tool, type, schema }: TrialViewProps): JSX.El
       </div>
       <div class='button-row'>
         {type === 'http' && (
-          <button
-            type='button'
-            class='button'
-            data-testid='trial-preview'
+          <Button
+            testId='trial-preview'
             disabled={isBusy.value}
             onClick={() => void trial.preview(tool())}
           >
             Show the request
-          </button>
+          </Button>
         )}
-        <button
-          type='button'
-          class='button'
-          data-testid='trial-call'
-          disabled={isBusy.value}
-          onClick={() => void trial.call(tool())}
-        >
+        <Button testId='trial-call' disabled={isBusy.value} onClick={() => void trial.call(tool())}>
           {isBusy.value ? 'Waiting…' : type === 'http' ? 'Send request' : 'Run'}
-        </button>
+        </Button>
       </div>
       <Problem text={problem.value} testId='trial-problem' />
       {type === 'http' && request.value && <Request request={request.value} />}

@@ -6,6 +6,7 @@ import type { Incoming, Transfer } from '../state/transfer.ts';
 import { formatCount } from '../../kit/format.ts';
 import { Differences } from '../../kit/differences.tsx';
 import { Problem } from '../../kit/problem.tsx';
+import { Button } from '../../kit/button.tsx';
 
 /** The whole catalogue, out to a file and in from one: what an import would change is shown first. */
 export function TransferSection({ transfer }: { transfer: Transfer }): JSX.Element {
@@ -21,15 +22,9 @@ export function TransferSection({ transfer }: { transfer: Transfer }): JSX.Eleme
         <h2>Export</h2>
         <p class='registry-faint'>Save all records in one file. It does not contain the values of secrets.</p>
         <div class='button-row'>
-          <button
-            type='button'
-            class='button'
-            data-testid='export'
-            disabled={transfer.isBusy.value}
-            onClick={() => void save(transfer)}
-          >
+          <Button testId='export' disabled={transfer.isBusy.value} onClick={() => void save(transfer)}>
             Export
-          </button>
+          </Button>
         </div>
       </section>
       <section>
@@ -73,19 +68,18 @@ function Report({ incoming: { name, report }, transfer }: { incoming: Incoming; 
       )}
       <div class='button-row'>
         {dryRun && changes.length > 0 && (
-          <button
-            type='button'
-            class='button is-primary'
-            data-testid='import-apply'
+          <Button
+            kind='primary'
+            testId='import-apply'
             disabled={transfer.isBusy.value}
             onClick={() => void transfer.apply()}
           >
             Import {formatCount(changes.length, 'record')}
-          </button>
+          </Button>
         )}
-        <button type='button' class='button' data-testid='import-forget' onClick={() => transfer.forget()}>
+        <Button testId='import-forget' onClick={() => transfer.forget()}>
           {dryRun && changes.length > 0 ? 'Cancel' : 'Close'}
-        </button>
+        </Button>
       </div>
     </div>
   );

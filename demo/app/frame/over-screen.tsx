@@ -4,8 +4,9 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Playground } from '../state/playground.ts';
 import { Icon } from '../../kit/icon.tsx';
-import { isCovered } from '../state/screens.ts';
+import { isCovered, uncover } from '../state/screens.ts';
 import { Problem } from '../../kit/problem.tsx';
+import { IconButton } from '../../kit/button.tsx';
 
 /** Every page over the chat, for style sheets and tests. */
 export type OverScreenName = 'agents' | 'files' | 'runs' | 'waiting' | 'settings-page' | 'guard' | 'link' | 'shared';
@@ -14,10 +15,11 @@ interface OverScreenProps {
   readonly playground: Playground;
   readonly name: OverScreenName;
   readonly label: string;
-  readonly title: string;
-  /** Where `onBack` leads: one step up, so do Esc and the arrow. */
-  readonly back: string;
-  readonly onBack: () => void;
+  /** The label, when absent. */
+  readonly title?: string;
+  /** Where `onBack` leads, and so do Esc and the arrow: one step up. To the chat, when absent. */
+  readonly back?: string;
+  readonly onBack?: () => void;
   readonly problem: string | undefined;
   /** The view that is shown; another view starts at its top. */
   readonly view?: string;
@@ -27,7 +29,8 @@ interface OverScreenProps {
 }
 
 export function OverScreen(props: OverScreenProps): JSX.Element {
-  const { playground, name, label, title, back, onBack, problem, view, beside, children } = props;
+  const { playground, name, label, title = label, back = 'Back to the chat', problem, view, beside, children } = props;
+  const { onBack = () => uncover(playground) } = props;
   const first = useRef<HTMLButtonElement>(null);
   const body = useRef<HTMLDivElement>(null);
   useFocus(first, playground);
@@ -67,16 +70,14 @@ export function OverScreen(props: OverScreenProps): JSX.Element {
 /** Opens the side bar where it has no place of its own. */
 export function DrawerButton({ playground: { overlay } }: { playground: Playground }): JSX.Element {
   return (
-    <button
-      type='button'
-      class='icon-button only-narrow'
-      data-testid='open-drawer'
-      aria-label='Menu'
+    <IconButton
+      icon='menu'
+      label='Menu'
+      class='only-narrow'
+      testId='open-drawer'
       aria-expanded={overlay.value === 'drawer'}
       onClick={() => (overlay.value = 'drawer')}
-    >
-      <Icon name='menu' />
-    </button>
+    />
   );
 }
 

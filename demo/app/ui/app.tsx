@@ -15,6 +15,7 @@ import { actionOf } from './actions.ts';
 import { SideBar } from './side-bar.tsx';
 import { TopBar } from './top-bar.tsx';
 import { whenIdle } from './when-idle.ts';
+import { Button } from '../../kit/button.tsx';
 
 /** A screen that cannot be loaded shows its failure over the chat. */
 const orSay = { Failure: ScreenFailure };
@@ -223,7 +224,7 @@ function ScreenFailure({ playground, onRetry }: ScreenFailureProps): JSX.Element
         }}
       >
         <Title id='screen-failure'>This part of the page could not be loaded. Check your network connection.</Title>
-        <button type='button' class='button' data-testid='screen-back' onClick={goBack}>Back to the chat</button>
+        <Button testId='screen-back' onClick={goBack}>Back to the chat</Button>
         <button ref={retry} type='button' class='button is-primary' data-testid='screen-retry' onClick={onRetry}>
           Try again
         </button>

@@ -1,9 +1,9 @@
 import type { JSX } from 'preact';
 import { Dialog } from '../../kit/dialog.tsx';
-import { Icon } from '../../kit/icon.tsx';
 import type { Playground } from '../state/playground.ts';
 import { keyedActions, sayKey } from './actions.ts';
 import { isMac } from '../../kit/panel-cover.ts';
+import { IconButton } from '../../kit/button.tsx';
 
 /** The keys that are not those of an action. */
 function otherKeys(): readonly (readonly [keys: string, does: string])[] {
@@ -28,9 +28,7 @@ export function KeysDialog({ playground: { overlay } }: { playground: Playground
     <Dialog class='keys' label='Keyboard shortcuts' testId='keys' onClose={close}>
       <div class='dialog-head'>
         <h2>Keyboard shortcuts</h2>
-        <button type='button' class='icon-button' data-testid='keys-close' aria-label='Close' onClick={close}>
-          <Icon name='cross' />
-        </button>
+        <IconButton icon='cross' label='Close' testId='keys-close' onClick={close} />
       </div>
       <dl class='key-list'>
         {rows.map(([keys, does]) => (

@@ -3,6 +3,7 @@ import { suggest } from '../../../src/base/check-options.ts';
 import { hostOf } from '../../endpoint/state/endpoint.ts';
 import { Icon } from '../../kit/icon.tsx';
 import type { Playground } from '../state/playground.ts';
+import { Button } from '../../kit/button.tsx';
 
 /** What a person must know, above the composer. */
 export function Notices({ playground }: { playground: Playground }): JSX.Element {
@@ -47,7 +48,7 @@ function NowhereNotice({ playground: { nowhere } }: { playground: Playground }):
           {nearest !== undefined && (
             <a class='button' data-testid='nowhere-nearest' href={`#/${nearest}`}>{places[nearest]}</a>
           )}
-          <button type='button' class='button' onClick={() => (nowhere.value = undefined)}>Close</button>
+          <Button onClick={() => (nowhere.value = undefined)}>Close</Button>
         </>
       }
     >
@@ -68,7 +69,7 @@ function StorageNotice({ playground }: { playground: Playground }): JSX.Element 
       return (
         <Notice
           testId='storage-notice'
-          action={<button type='button' class='button' onClick={open}>Free up space</button>}
+          action={<Button onClick={open}>Free up space</Button>}
         >
           Chats are not saved: the browser’s storage for this site is full. Nothing is lost while this page stays open.
           Delete old chats or other data, and the chats are saved automatically.
@@ -78,7 +79,7 @@ function StorageNotice({ playground }: { playground: Playground }): JSX.Element 
       return (
         <Notice
           testId='storage-notice'
-          action={<button type='button' class='button' onClick={() => location.reload()}>Reload</button>}
+          action={<Button onClick={() => location.reload()}>Reload</Button>}
         >
           A newer version of this page wrote the stored data. This version does not change it and saves nothing. Reload
           to get the newer version.
@@ -95,7 +96,7 @@ function StorageNotice({ playground }: { playground: Playground }): JSX.Element 
       return (
         <Notice
           testId='unreadable-notice'
-          action={<button type='button' class='button' onClick={open}>Export it</button>}
+          action={<Button onClick={open}>Export it</Button>}
         >
           {count === 1 ? 'A chat or message' : `${count} chats or messages`}{' '}
           cannot be read. Nothing is changed there: an export takes it along as it is.
@@ -128,10 +129,10 @@ function RemovedNotice(
       testId='removed-notice'
       action={
         <>
-          <button type='button' class='button' data-testid='undo-delete' onClick={undo}>Undo</button>
-          <button type='button' class='button' data-testid='close-removed' onClick={() => chats.forgetRemoved()}>
+          <Button testId='undo-delete' onClick={undo}>Undo</Button>
+          <Button testId='close-removed' onClick={() => chats.forgetRemoved()}>
             Close
-          </button>
+          </Button>
         </>
       }
     >
@@ -146,7 +147,7 @@ function VersionNotice({ playground: { offline } }: { playground: Playground }):
   return (
     <Notice
       testId='version-notice'
-      action={<button type='button' class='button' data-testid='version-reload' onClick={newer.take}>Reload</button>}
+      action={<Button testId='version-reload' onClick={newer.take}>Reload</Button>}
     >
       A new version of this page is available. Reload to use it. Your chats stay.
     </Notice>
@@ -162,10 +163,10 @@ function KeyNotice({ playground: { settings, overlay } }: { playground: Playgrou
       testId='key-notice'
       action={
         <>
-          <button type='button' class='button' onClick={() => (overlay.value = 'settings')}>
+          <Button onClick={() => (overlay.value = 'settings')}>
             {choice.inVault ? 'Open the vault' : 'Enter the key'}
-          </button>
-          <button type='button' class='button' onClick={() => void settings.useRehearsal()}>Use the demo</button>
+          </Button>
+          <Button onClick={() => void settings.useRehearsal()}>Use the demo</Button>
         </>
       }
     >

@@ -7,6 +7,7 @@ import { isMac } from '../../kit/panel-cover.ts';
 import { ChatList } from '../../chat/ui/chat-list.tsx';
 import { Icon, type IconName } from '../../kit/icon.tsx';
 import { Mark } from '../../kit/mark.tsx';
+import { Button } from '../../kit/button.tsx';
 
 /** From here on the side bar has a place of its own; below, it is a drawer. The style sheet says the same. */
 const wide = '(min-width: 56.25rem)';
@@ -47,20 +48,19 @@ export function SideBar({ playground }: { playground: Playground }): JSX.Element
             <Icon name='cross' />
           </button>
         </div>
-        <button type='button' class='button new-chat' data-testid='new-chat' onClick={start}>
-          <Icon name='plus' />
+        <Button icon='plus' class='new-chat' testId='new-chat' onClick={start}>
           New chat
-        </button>
-        <button
-          type='button'
-          class='quiet-button side-search'
-          data-testid='open-switcher'
+        </Button>
+        <Button
+          kind='quiet'
+          icon='search'
+          class='side-search'
+          testId='open-switcher'
           onClick={() => (overlay.value = 'switcher')}
         >
-          <Icon name='search' />
           <span>Search</span>
           <kbd>{shortcut()}</kbd>
-        </button>
+        </Button>
         <ChatList playground={playground} />
         <Pages playground={playground} />
       </aside>
@@ -83,21 +83,20 @@ function Pages({ playground }: { playground: Playground }): JSX.Element {
   return (
     <nav class='side-pages' aria-label='Pages'>
       {pagesOf(playground).map(({ testId, icon, title, isCurrent, count = 0, go }) => (
-        <button
+        <Button
+          kind='quiet'
+          icon={icon}
+          testId={testId}
           key={testId}
-          type='button'
-          class='quiet-button'
-          data-testid={testId}
           aria-current={isCurrent ? 'page' : undefined}
           onClick={() => {
             playground.overlay.value = 'none';
             go();
           }}
         >
-          <Icon name={icon} />
           {title}
           {count > 0 && <span class='side-badge' data-testid={`${testId}-count`}>{count}</span>}
-        </button>
+        </Button>
       ))}
       <a class='quiet-button' data-testid='open-guides' href={guideHref('index')} target='_blank' rel='noopener'>
         <Icon name='guide' />

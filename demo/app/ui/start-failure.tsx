@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { Mark } from '../../kit/mark.tsx';
+import { Button } from '../../kit/button.tsx';
 
 /** What the page shows when the agent worker does not start. */
 export function StartFailure({ reason, onReload }: { reason: string; onReload: () => void }): JSX.Element {
@@ -13,7 +14,7 @@ export function StartFailure({ reason, onReload }: { reason: string; onReload: (
         </p>
         <p class='start-reason'>{reason}</p>
       </div>
-      <button type='button' class='button is-primary' data-testid='reload' onClick={onReload}>Reload the page</button>
+      <Button kind='primary' testId='reload' onClick={onReload}>Reload the page</Button>
       <p class='start-help'>If this happens again, update the browser or turn off extensions that block scripts.</p>
     </main>
   );

@@ -10,6 +10,7 @@ import { ModelBadge } from '../../settings/ui/model-badge.tsx';
 import { DrawerButton } from '../frame/over-screen.tsx';
 import { agentOf, type Playground } from '../state/playground.ts';
 import { showBeside } from '../state/screens.ts';
+import { IconButton } from '../../kit/button.tsx';
 
 const TrustChip = lazy(async () => (await import('../../chat/ui/trust.tsx')).TrustChip);
 const ChatTotals = lazy(async () => (await import('../../chat/ui/chat-totals.tsx')).ChatTotals);
@@ -34,14 +35,7 @@ export function TopBar({ chat, playground }: { chat: Chat; playground: Playgroun
       <MenuButton label='More' testId='chat-menu' items={() => itemsOf(chat, playground)}>
         <Icon name='more' />
       </MenuButton>
-      <button
-        type='button'
-        class='icon-button only-narrow'
-        aria-label='New chat'
-        onClick={() => playground.chats.start()}
-      >
-        <Icon name='plus' />
-      </button>
+      <IconButton icon='plus' label='New chat' class='only-narrow' onClick={() => playground.chats.start()} />
     </header>
   );
 }
@@ -86,16 +80,13 @@ function ChatSign({ chat, playground }: { chat: Chat; playground: Playground }):
   if (names.length === 0) return null;
   const label = `Chat settings: ${names.join(', ')}`;
   return (
-    <button
-      type='button'
-      class='icon-button chat-sign'
-      data-testid='chat-sign'
-      aria-label={label}
+    <IconButton
+      icon='sliders'
+      label={label}
+      class='chat-sign'
+      testId='chat-sign'
       aria-haspopup='dialog'
-      title={label}
       onClick={() => (playground.overlay.value = 'chat-settings')}
-    >
-      <Icon name='sliders' />
-    </button>
+    />
   );
 }

@@ -10,10 +10,10 @@ import { LimitOverrides } from '../../../src/base/schema.ts';
 import { agentOf, type Playground } from '../../app/state/playground.ts';
 import { Dialog } from '../../kit/dialog.tsx';
 import { oncePer } from '../../kit/hooks/once-per.ts';
-import { Icon } from '../../kit/icon.tsx';
 import { modelPlaceOf } from '../../settings/state/settings.ts';
 import { type ChatSettings, namesOf } from '../state/chat-settings.ts';
 import type { Chat } from '../state/chat.ts';
+import { Button, IconButton } from '../../kit/button.tsx';
 
 /** What was written and not saved: closed with Esc and opened again, the dialog still has it. */
 const draftOf = oncePer((_: Chat): Signal<FieldTexts | undefined> => signal(undefined));
@@ -52,9 +52,7 @@ export function ChatSettingsDialog({ playground }: { playground: Playground }): 
       >
         <header class='dialog-head'>
           <h2>Chat settings</h2>
-          <button type='button' class='icon-button' aria-label='Close' onClick={close}>
-            <Icon name='cross' />
-          </button>
+          <IconButton icon='cross' label='Close' onClick={close} />
         </header>
         <p class='field-help'>For this chat only, from the next message on. Leave a field empty for the default.</p>
         {names.some((name) => texts[name] !== stored[name]) && (
@@ -96,10 +94,8 @@ export function ChatSettingsDialog({ playground }: { playground: Playground }): 
           />
         )}
         <footer class='dialog-foot'>
-          <button
-            type='button'
-            class='button'
-            data-testid='chat-settings-reset'
+          <Button
+            testId='chat-settings-reset'
             disabled={namesOf(chat.settings.value).length === 0}
             onClick={() => {
               chats.configure(chat, {});
@@ -108,10 +104,10 @@ export function ChatSettingsDialog({ playground }: { playground: Playground }): 
             }}
           >
             Reset
-          </button>
-          <button type='submit' class='button is-primary' data-testid='chat-settings-save' disabled={isWrong}>
+          </Button>
+          <Button type='submit' kind='primary' testId='chat-settings-save' disabled={isWrong}>
             Save
-          </button>
+          </Button>
         </footer>
       </form>
     </Dialog>

@@ -12,6 +12,8 @@ export interface Chat {
   readonly id: string;
   readonly createdAt: number;
   readonly agentId: Signal<string>;
+  /** The agent of a new chat after this one, where that is not the same. */
+  nextAgentId?: string;
   readonly title: Signal<string>;
   readonly updatedAt: Signal<number>;
   /** Every message, with all versions, in the order of writing. */

@@ -185,7 +185,7 @@ function opening(
       sending.restoreDraft(current.value);
     },
     open: (chatId) => open(find(chatId)),
-    start(agentId = current.value.agentId.value) {
+    start(agentId = current.value.nextAgentId ?? current.value.agentId.value) {
       if (current.value.messages.value.length > 0 || find(current.value.id)) {
         current.value = shelf.blank(agentId);
         sending.restoreDraft(current.value);

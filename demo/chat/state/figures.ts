@@ -1,7 +1,9 @@
 /** What answers took: tokens, time and cost. */
 
 import { formatMoney } from '../../kit/format.ts';
+import { scriptedLabel } from '../../kit/model-name.ts';
 import type { Message } from './message.ts';
+import type { Usage } from './run-data.ts';
 
 /** What the answers of a chat took together. */
 export interface ChatFigures {
@@ -10,6 +12,8 @@ export interface ChatFigures {
   readonly tokensOut: number;
   /** The part of `tokensIn` that was read from the provider's cache. */
   readonly cachedTokens: number;
+  /** What discovery did not send of tool definitions. */
+  readonly tokensSaved: number;
   /** Why prompts have not extended the ones before, in the order of the answers. */
   readonly breaks: readonly string[];
   readonly toolCalls: number;
@@ -24,21 +28,29 @@ export interface ChatFigures {
   readonly isEstimated: boolean;
 }
 
-/** Returns the sums over the answers among these messages. Their costs are those that the runtime recorded. */
+/** Returns the tokens of an answer. Some providers count reasoning in the total only; others have no total. */
+export function tokensOf({ totalTokens = 0, inputTokens = 0, outputTokens = 0 }: Partial<Usage> = {}): number {
+  return Math.max(totalTokens, inputTokens + outputTokens);
+}
+
+/**
+ * Returns the sums over the answers among these messages. Their costs are those that the runtime recorded. The scripted demo uses
+ * no tokens.
+ */
 export function sumOf(messages: readonly Message[]): ChatFigures {
-  const usages = messages.flatMap((message) => message.role === 'assistant' ? message.facts.value.usage ?? [] : []);
-  const sum = (of: (usage: (typeof usages)[number]) => number | undefined): number =>
-    usages.reduce((total, usage) => total + (of(usage) ?? 0), 0);
+  const answers = messages.filter((message) => message.role === 'assistant');
+  const usages = answers.flatMap(({ facts }) => facts.value.usage ?? []);
+  const metered = answers.flatMap(({ model, facts }) => model === scriptedLabel ? [] : facts.value.usage ?? []);
+  const sum = (of: (usage: Usage) => number | undefined, over = usages): number =>
+    over.reduce((total, usage) => total + (of(usage) ?? 0), 0);
   const costs = usages.flatMap(({ cost }) => cost ?? []);
   const amounts = Map.groupBy(costs, ({ currency }) => currency);
   return {
-    // Some providers count reasoning in the total only; others have no total.
-    tokens: sum(({ totalTokens = 0, inputTokens = 0, outputTokens = 0 }) =>
-      Math.max(totalTokens, inputTokens + outputTokens)
-    ),
-    tokensIn: sum(({ inputTokens }) => inputTokens),
-    tokensOut: sum(({ outputTokens }) => outputTokens),
-    cachedTokens: sum(({ cachedInputTokens }) => cachedInputTokens),
+    tokens: sum(tokensOf, metered),
+    tokensIn: sum(({ inputTokens }) => inputTokens, metered),
+    tokensOut: sum(({ outputTokens }) => outputTokens, metered),
+    cachedTokens: sum(({ cachedInputTokens }) => cachedInputTokens, metered),
+    tokensSaved: sum(({ toolTokensSaved }) => toolTokensSaved),
     breaks: usages.flatMap(({ cache }) => cache?.breaks.map(({ reason }) => reason) ?? []),
     toolCalls: sum(({ toolCalls }) => toolCalls),
     durationMs: sum(({ durationMs }) => durationMs),

@@ -12,7 +12,6 @@ import type {
   ErrorShape,
   Fallback,
   LogLine,
-  Manifest,
   Need,
   RetryData,
   RunData,
@@ -66,7 +65,6 @@ export type Outcome =
 /** The run data from the runtime. */
 export interface RunFacts {
   readonly run?: RunData | undefined;
-  readonly manifest?: Manifest | undefined;
   readonly usage?: Usage | undefined;
   readonly fallback?: Fallback | undefined;
 }

@@ -3,6 +3,7 @@
 import { isEnded, isOver } from '../../plan/state/plan-data.ts';
 import type { PlanPart } from '../../plan/state/plan-data.ts';
 import { batch, signal } from '@preact/signals';
+import { scriptedLabel } from '../../kit/model-name.ts';
 import type { AssistantMessage, Part } from './message.ts';
 import type { PlanReply, PlanView } from '../../plan/state/plan-data.ts';
 
@@ -17,12 +18,13 @@ export function createPlanPart(
   return { type: 'plan', planId: view.planId, view: signal(view), at: signal(at), replies: signal(replies) };
 }
 
-/** Updates the plan in the answer, or adds it. */
+/** Updates the plan in the answer, or adds it. The scripted demo uses no tokens. */
 export function receivePlan(
-  { parts }: AssistantMessage,
-  view: PlanView,
+  { parts, model }: AssistantMessage,
+  received: PlanView,
   { at, add }: { readonly at: number; readonly add: (part: Part) => void },
 ): void {
+  const view = model === scriptedLabel ? withoutTokens(received) : received;
   const known = parts.value.find((part): part is PlanPart => part.type === 'plan' && part.planId === view.planId);
   const part = known ?? createPlanPart(view);
   batch(() => {
@@ -30,6 +32,11 @@ export function receivePlan(
     part.at.value = at;
   });
   if (!known) add(part);
+}
+
+function withoutTokens(view: PlanView): PlanView {
+  const tasks = view.tasks.map((task) => task.used ? { ...task, used: { ...task.used, tokens: 0 } } : task);
+  return { ...view, tasks, used: { ...view.used, tokens: 0 } };
 }
 
 /** Shows the answer's plan as cancelled: stopping the run stops its plan before the final view arrives. */

@@ -14,7 +14,6 @@ import {
   ContextData,
   type ErrorShape,
   Fallback,
-  Manifest,
   Need,
   readAs,
   RetryData,
@@ -77,7 +76,6 @@ const handlers: Handlers = {
   'tool-output-denied': ({ calls }, { toolCallId }) => calls.settle(toolCallId, { state: 'denied' }),
 
   'data-run': ({ message }, { data }) => learn(message, { run: readAs(RunData, data) }),
-  'data-manifest': ({ message }, { data }) => learn(message, { manifest: readAs(Manifest, data) }),
   'data-usage': ({ message, usedBefore }, { data }) =>
     learn(message, { usage: addUsage(usedBefore, readAs(Usage, data)) }),
   'data-model': ({ message }, { data }) => learn(message, { fallback: readAs(Fallback, data) }),

@@ -26,15 +26,6 @@ export const RunData = v.object({
 });
 export type RunData = v.InferOutput<typeof RunData>;
 
-/** `data-manifest`: the tool set, and how many tools were left out for which reason. */
-export const Manifest = v.object({
-  digest: v.string(),
-  included: v.array(v.string()),
-  more: v.optional(count, 0),
-  excluded: v.optional(v.record(v.string(), count), {}),
-});
-export type Manifest = v.InferOutput<typeof Manifest>;
-
 /** `data-usage`: what the run has used. */
 export const Usage = v.object({
   inputTokens: v.optional(count),

@@ -28,7 +28,6 @@ import {
   ErrorShape,
   Fallback,
   LogLine,
-  Manifest,
   Need,
   readAs,
   RunData,
@@ -107,7 +106,6 @@ const StoredMessage = v.variant('role', [
     outcome: StoredOutcome,
     facts: v.object({
       run: v.optional(RunData),
-      manifest: v.optional(Manifest),
       usage: v.optional(Usage),
       fallback: v.optional(Fallback),
     }),

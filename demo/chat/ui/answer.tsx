@@ -36,6 +36,7 @@ import { ConnectModel } from '../../settings/ui/connect-model.tsx';
 import { LeftReading } from './left-reading.tsx';
 import { Reasoning } from './reasoning.tsx';
 import { ToolCard } from './tool-card.tsx';
+import { Button } from '../../kit/button.tsx';
 
 /** The card of a program; until its code has been fetched, that of any call. */
 const ProgramCard = lazy(async () => (await import('./program-card.tsx')).ProgramCard, { StandIn: ToolCard });
@@ -307,8 +308,8 @@ function DecideAll(
   const decide = (approved: boolean): void => open.forEach((part) => playground.decide(part, { approved }));
   return (
     <p class='button-row'>
-      <button type='button' class='button is-primary' onClick={() => decide(true)}>Approve all {open.length}</button>
-      <button type='button' class='button' onClick={() => decide(false)}>Deny all</button>
+      <Button kind='primary' onClick={() => decide(true)}>Approve all {open.length}</Button>
+      <Button onClick={() => decide(false)}>Deny all</Button>
     </p>
   );
 }

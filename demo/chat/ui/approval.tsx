@@ -5,6 +5,7 @@ import type { Decision } from '../../../src/permission/interruption.ts';
 import type { ToolCall } from '../state/message.ts';
 import { ApprovalFacts, ApprovalTitle } from './approval-facts.tsx';
 import { useFocusAfter } from '../../kit/hooks/use-focus-after.ts';
+import { Button } from '../../kit/button.tsx';
 
 interface ApprovalProps {
   readonly call: ToolCall;
@@ -72,10 +73,10 @@ interface AnswersProps {
 export function ApprovalAnswers({ disabled, onApprove, onReason }: AnswersProps): JSX.Element {
   return (
     <div class='approval-answers'>
-      <button type='button' class='button is-primary' data-testid='approve' disabled={disabled} onClick={onApprove}>
+      <Button kind='primary' testId='approve' disabled={disabled} onClick={onApprove}>
         Approve
-      </button>
-      <button type='submit' class='button' data-testid='deny' disabled={disabled}>Deny</button>
+      </Button>
+      <Button type='submit' testId='deny' disabled={disabled}>Deny</Button>
       <ReasonField onInput={onReason} disabled={disabled} />
     </div>
   );

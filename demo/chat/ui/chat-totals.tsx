@@ -6,6 +6,7 @@ import type { Chat } from '../state/chat.ts';
 import { cachedShare, type ChatFigures, sumOf } from '../state/figures.ts';
 import { Fact } from './fact.tsx';
 import '../styles/totals.css';
+import { Button } from '../../kit/button.tsx';
 
 /** The tokens and the cost of the shown answers, with details in a dialog. Nothing before an answer has figures. */
 export function ChatTotals({ chat }: { chat: Chat }): JSX.Element | null {
@@ -15,10 +16,10 @@ export function ChatTotals({ chat }: { chat: Chat }): JSX.Element | null {
   if (figures.tokens === 0 && figures.costs.length === 0) return null;
   return (
     <>
-      <button
-        type='button'
-        class='quiet-button chat-totals'
-        data-testid='chat-totals'
+      <Button
+        kind='quiet'
+        class='chat-totals'
+        testId='chat-totals'
         title='Tokens and cost of this chat'
         aria-haspopup='dialog'
         onClick={() => (isOpen.value = true)}
@@ -26,7 +27,7 @@ export function ChatTotals({ chat }: { chat: Chat }): JSX.Element | null {
         <span>{figures.isEstimated && '≈ '}{formatTokens(figures.tokens)}</span>
         {share && <span>· {share}</span>}
         {figures.costs.map((cost) => <span key={cost} class='chat-totals-cost'>· {cost}</span>)}
-      </button>
+      </Button>
       {isOpen.value && <TotalsDialog chat={chat} onClose={() => (isOpen.value = false)} />}
     </>
   );
@@ -38,20 +39,24 @@ export function TotalsDialog({ chat, onClose }: { readonly chat: Chat; readonly 
     <Dialog class='dialog-plain totals' label='Tokens and cost of this chat' testId='totals' onClose={onClose}>
       <h2>Tokens and cost of this chat</h2>
       <Details figures={sumOf(chat.messages.value)} />
-      <button type='button' class='button' data-testid='totals-close' onClick={onClose}>Close</button>
+      <Button testId='totals-close' onClick={onClose}>Close</Button>
     </Dialog>
   );
 }
 
 function Details({ figures }: { figures: ChatFigures }): JSX.Element {
-  const { tokensIn, tokensOut, cachedTokens, breaks, toolCalls, durationMs, costs, answers, priced, isEstimated } =
-    figures;
-  const about = isEstimated ? 'about ' : '';
+  const { tokens, tokensIn, tokensOut, cachedTokens, tokensSaved, breaks, toolCalls, durationMs, costs } = figures;
+  const { answers, priced } = figures;
+  const about = figures.isEstimated ? 'about ' : '';
+  const isSplit = tokensIn + tokensOut > 0; // the sum of a plan is not
   return (
     <>
       <dl class='facts'>
         <Fact name='Answers' value={answers.toLocaleString('en')} />
-        <Fact name='Input tokens' value={`${about}${tokensIn.toLocaleString('en')}`} />
+        <Fact
+          name={isSplit ? 'Input tokens' : 'Tokens'}
+          value={`${about}${(isSplit ? tokensIn : tokens).toLocaleString('en')}`}
+        />
         {cachedTokens > 0 && (
           <Fact
             name='Read from cache'
@@ -61,7 +66,10 @@ function Details({ figures }: { figures: ChatFigures }): JSX.Element {
         {breaks.length > 0 && (
           <Fact name='Changed prompts' value={`${breaks.length.toLocaleString('en')}: ${breaks.join(', ')}`} />
         )}
-        <Fact name='Output tokens' value={`${about}${tokensOut.toLocaleString('en')}`} />
+        {isSplit && <Fact name='Output tokens' value={`${about}${tokensOut.toLocaleString('en')}`} />}
+        {tokensSaved > 0 && (
+          <Fact name='Saved by discovery' value={`about ${formatCount(tokensSaved, 'input token')}`} />
+        )}
         {toolCalls > 0 && <Fact name='Tool calls' value={toolCalls.toLocaleString('en')} />}
         {durationMs > 0 && <Fact name='Time' value={formatDuration(durationMs)} />}
         <Fact name='Cost' value={costs.join(' + ') || 'Unknown'} />

@@ -5,6 +5,7 @@ import type { Chat } from '../state/chat.ts';
 import type { UserMessage } from '../state/message.ts';
 import type { Playground } from '../../app/state/playground.ts';
 import { Icon } from '../../kit/icon.tsx';
+import { Button } from '../../kit/button.tsx';
 
 interface EditQuestionProps {
   readonly message: UserMessage;
@@ -57,7 +58,7 @@ export function EditQuestion({ message: { id, text, files }, chat, playground }:
       />
       {hasCalls(chat, id) && <p class='field-help'>Tool calls that were made after this message are not undone.</p>}
       <div class='question-edit-buttons'>
-        <button type='button' class='button' onClick={close}>Cancel</button>
+        <Button onClick={close}>Cancel</Button>
         <button type='submit' class='send' data-testid='edit-send' disabled={isEmpty}>
           <Icon name='send' />
           Send

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import type { Playground } from '../../app/state/playground.ts';
-import { Icon } from '../../kit/icon.tsx';
+import { Button } from '../../kit/button.tsx';
 
 /** Shown while the open chat's run continues unread, with a button to resume reading. */
 export function LeftReading({ playground: { chats } }: { playground: Playground }): JSX.Element | null {
@@ -10,10 +10,9 @@ export function LeftReading({ playground: { chats } }: { playground: Playground 
   return (
     <p class='ending left-reading' role='status' data-testid='left-reading'>
       <span>You stopped reading after chunk {reading.leftAt.at(-1)}. The run continues for 30 seconds.</span>
-      <button type='button' class='button' data-testid='read-on' onClick={() => run.readOn()}>
-        <Icon name='play' />
+      <Button icon='play' testId='read-on' onClick={() => run.readOn()}>
         Resume reading
-      </button>
+      </Button>
     </p>
   );
 }

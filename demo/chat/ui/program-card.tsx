@@ -19,6 +19,7 @@ import {
 } from '../state/program.ts';
 import '../styles/program.css';
 import { ToolCard } from './tool-card.tsx';
+import { Button } from '../../kit/button.tsx';
 
 interface ProgramCardProps {
   readonly part: ToolPart;
@@ -176,17 +177,16 @@ function Folded({ label, testId, children }: FoldedProps): JSX.Element {
   const id = useId();
   return (
     <section class='program-fold'>
-      <button
-        type='button'
-        class='quiet-button'
-        data-testid={testId}
+      <Button
+        kind='quiet'
+        icon='chevron'
+        testId={testId}
         aria-expanded={isOpen.value}
         aria-controls={id}
         onClick={() => (isOpen.value = !isOpen.value)}
       >
-        <Icon name='chevron' />
         {label}
-      </button>
+      </Button>
       <div id={id} hidden={!isOpen.value}>{isOpen.value && children()}</div>
     </section>
   );

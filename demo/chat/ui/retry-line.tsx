@@ -1,12 +1,12 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { Icon } from '../../kit/icon.tsx';
 import { Swell } from '../../kit/mark.tsx';
 import { Said, useSaid } from '../../kit/said.tsx';
-import { nameOfModel } from '../../settings/state/model-name.ts';
+import { nameOfModel } from '../../kit/model-name.ts';
 import type { Playground } from '../../app/state/playground.ts';
 import type { AssistantMessage, Retry } from '../state/message.ts';
+import { Button } from '../../kit/button.tsx';
 
 interface RetryLineProps {
   readonly retry: Retry;
@@ -34,10 +34,9 @@ export function RetryLine({ retry, message, playground }: RetryLineProps): JSX.E
         </p>
         <Said text={said} />
       </div>
-      <button type='button' class='button' data-testid='retry-stop' onClick={() => chats.stop()}>
-        <Icon name='stop' />
+      <Button icon='stop' testId='retry-stop' onClick={() => chats.stop()}>
         Stop
-      </button>
+      </Button>
     </div>
   );
 }

@@ -9,6 +9,8 @@ import { formatCount } from '../../kit/format.ts';
 import { Problem } from '../../kit/problem.tsx';
 import type { AssistantMessage } from '../state/message.ts';
 import '../styles/take-back.css';
+import { Choice } from '../../kit/choice.tsx';
+import { Button } from '../../kit/button.tsx';
 
 interface TakeBackProps {
   readonly message: AssistantMessage;
@@ -19,6 +21,52 @@ interface TakeBackProps {
 
 /** Shows what an answer did, lets a person choose how far it is taken back, and says what became of it. */
 export function TakeBackDialog({ message: { via }, runId, playground, onClose }: TakeBackProps): JSX.Element {
+  const { toStep, all, preview, report, problem, isBusy, look, confirm } = useUndo({ via, runId, playground });
+  const count = preview.value?.calls.filter(({ can }) => can === 'yes').length ?? 0;
+  const steps = [...new Set(all.value?.calls.filter(({ can }) => can !== 'nothing').map(({ step }) => step))];
+  return (
+    <Dialog class='dialog-plain' label='Take back' testId='take-back' onClose={onClose}>
+      <h2>Take back</h2>
+      {problem.value !== undefined && <Problem text={problem.value} testId='take-back-problem' />}
+      {report.value ? <Report report={report.value} /> : (
+        <>
+          {steps.length > 1 && (
+            <HowFar
+              steps={steps}
+              toStep={toStep.value}
+              disabled={isBusy.value}
+              onChoose={(step) => {
+                toStep.value = step;
+                void look();
+              }}
+            />
+          )}
+          {preview.value && <UndoCalls calls={preview.value.calls.filter(({ can }) => can !== 'nothing')} />}
+        </>
+      )}
+      <div class='dialog-foot'>
+        <Button testId='take-back-close' onClick={onClose}>
+          {report.value ? 'Close' : 'Cancel'}
+        </Button>
+        {!report.value && (
+          <Button
+            kind='primary'
+            testId='take-back-confirm'
+            disabled={isBusy.value || count === 0}
+            onClick={() => void confirm()}
+          >
+            {isBusy.value && preview.value ? 'Working…' : `Take back ${formatCount(count, 'call')}`}
+          </Button>
+        )}
+      </div>
+    </Dialog>
+  );
+}
+
+/** What an answer did, for people to look at and take back. */
+function useUndo(
+  { via, runId, playground }: Pick<TakeBackProps, 'runId' | 'playground'> & { via: string | undefined },
+) {
   const toStep = useSignal(0);
   const all = useSignal<UndoPreview | undefined>(undefined);
   const preview = useSignal<UndoPreview | undefined>(undefined);
@@ -45,53 +93,27 @@ export function TakeBackDialog({ message: { via }, runId, playground, onClose }:
       const text = done.message?.parts.find((part) => part.type === 'text')?.text;
       if (done.message && text !== undefined) playground.chats.addNotice(done.message.id, text);
     });
-  const count = preview.value?.calls.filter(({ can }) => can === 'yes').length ?? 0;
-  const steps = [...new Set(all.value?.calls.filter(({ can }) => can !== 'nothing').map(({ step }) => step))];
+  return { toStep, all, preview, report, problem, isBusy, look, confirm };
+}
+
+interface HowFarProps {
+  readonly steps: readonly number[];
+  readonly toStep: number;
+  readonly disabled: boolean;
+  readonly onChoose: (step: number) => void;
+}
+
+function HowFar({ steps, toStep, disabled, onChoose }: HowFarProps): JSX.Element {
+  const earlier = steps.slice(0, -1).toReversed();
   return (
-    <Dialog class='dialog-plain' label='Take back' testId='take-back' onClose={onClose}>
-      <h2>Take back</h2>
-      {problem.value !== undefined && <Problem text={problem.value} testId='take-back-problem' />}
-      {report.value ? <Report report={report.value} /> : (
-        <>
-          {steps.length > 1 && (
-            <label class='take-back-steps'>
-              <span>How far</span>
-              <select
-                data-testid='take-back-steps'
-                value={toStep.value}
-                disabled={isBusy.value}
-                onChange={({ currentTarget }) => {
-                  toStep.value = Number(currentTarget.value);
-                  void look();
-                }}
-              >
-                <option value={0}>Everything</option>
-                {steps.slice(0, -1).toReversed().map((step) => (
-                  <option key={step} value={step - 1}>Back to before step {step}</option>
-                ))}
-              </select>
-            </label>
-          )}
-          {preview.value && <UndoCalls calls={preview.value.calls.filter(({ can }) => can !== 'nothing')} />}
-        </>
-      )}
-      <div class='dialog-foot'>
-        <button type='button' class='button' data-testid='take-back-close' onClick={onClose}>
-          {report.value ? 'Close' : 'Cancel'}
-        </button>
-        {!report.value && (
-          <button
-            type='button'
-            class='button is-primary'
-            data-testid='take-back-confirm'
-            disabled={isBusy.value || count === 0}
-            onClick={() => void confirm()}
-          >
-            {isBusy.value && preview.value ? 'Working…' : `Take back ${formatCount(count, 'call')}`}
-          </button>
-        )}
-      </div>
-    </Dialog>
+    <Choice
+      label='How far'
+      testId='take-back-steps'
+      value={String(toStep)}
+      disabled={disabled}
+      options={[['0', 'Everything'], ...earlier.map((step) => [`${step - 1}`, `Back to before step ${step}`] as const)]}
+      onChoose={(chosen) => onChoose(Number(chosen))}
+    />
   );
 }
 

@@ -18,6 +18,7 @@ import { Answer, type InFeed } from './answer.tsx';
 import { useFollow } from './use-follow.ts';
 import { useWindow } from './use-window.ts';
 import { VersionSwitch } from './versions.tsx';
+import { Button } from '../../kit/button.tsx';
 
 const FindBar = lazy(async () => (await import('../../find/ui/find-bar.tsx')).FindBar);
 
@@ -69,35 +70,55 @@ export function Thread({ chat, playground }: { chat: Chat; playground: Playgroun
       >
         <div class={isEmpty ? 'thread-content is-empty' : 'thread-content'} ref={content}>
           {isEmpty && (chat.loaded.value === 'ready' ? <Welcome chat={chat} playground={playground} /> : <Loading />)}
-          {pieces.map((piece) => {
-            const message = messages[piece.place];
-            return 'height' in piece || !message
-              ? <Room key={`room-${piece.place}`} height={'height' in piece ? piece.height : 0} />
-              : (
-                <Entry
-                  key={message.id}
-                  message={message}
-                  chat={chat}
-                  place={piece.place}
-                  count={messages.length}
-                  playground={playground}
-                />
-              );
-          })}
+          <Pieces pieces={pieces} messages={messages} chat={chat} playground={playground} />
         </div>
       </div>
-      {follow.isAway.value && !isEmpty && (
-        <button
-          type='button'
-          class='jump'
-          data-testid='jump-to-latest'
-          onClick={() => follow.toEnd()}
-        >
-          <Icon name='down' />
-          Jump to latest
-        </button>
-      )}
+      {follow.isAway.value && !isEmpty && <JumpButton onJump={() => follow.toEnd()} />}
     </div>
+  );
+}
+
+interface PiecesProps {
+  readonly pieces: ReturnType<typeof useWindow>['pieces'];
+  readonly messages: readonly Message[];
+  readonly chat: Chat;
+  readonly playground: Playground;
+}
+
+/** The messages that are drawn, and room for the others. */
+function Pieces({ pieces, messages, chat, playground }: PiecesProps): JSX.Element {
+  return (
+    <>
+      {pieces.map((piece) => {
+        const message = messages[piece.place];
+        return 'height' in piece || !message
+          ? <Room key={`room-${piece.place}`} height={'height' in piece ? piece.height : 0} />
+          : (
+            <Entry
+              key={message.id}
+              message={message}
+              chat={chat}
+              place={piece.place}
+              count={messages.length}
+              playground={playground}
+            />
+          );
+      })}
+    </>
+  );
+}
+
+function JumpButton({ onJump }: { readonly onJump: () => void }): JSX.Element {
+  return (
+    <button
+      type='button'
+      class='jump'
+      data-testid='jump-to-latest'
+      onClick={() => onJump()}
+    >
+      <Icon name='down' />
+      Jump to latest
+    </button>
   );
 }
 
@@ -162,15 +183,9 @@ function Question({ message, chat, playground, inFeed }: QuestionProps): JSX.Ele
             <VersionSwitch chat={chat} messageId={id} playground={playground} />
             {text !== '' && <CopyButton text={() => text} label='Copy' />}
             {!isRunning(chat) && (
-              <button
-                type='button'
-                class='quiet-button'
-                data-testid='edit-question'
-                onClick={() => (chat.editing.value = id)}
-              >
-                <Icon name='rename' />
+              <Button kind='quiet' icon='rename' testId='edit-question' onClick={() => (chat.editing.value = id)}>
                 <span>Edit</span>
-              </button>
+              </Button>
             )}
           </div>
         </>

@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import type { Chat } from '../state/chat.ts';
 import { isRunning } from '../state/chat.ts';
 import type { Playground } from '../../app/state/playground.ts';
-import { Icon } from '../../kit/icon.tsx';
+import { IconButton } from '../../kit/button.tsx';
 
 interface VersionsProps {
   readonly chat: Chat;
@@ -19,16 +19,13 @@ export function VersionSwitch({ chat, messageId, playground: { chats } }: Versio
   const step = (by: 1 | -1, label: string, icon: 'previous' | 'chevron'): JSX.Element => {
     const id = ids[at + by];
     return (
-      <button
-        type='button'
-        class='icon-button'
-        aria-label={label}
-        data-testid={by > 0 ? 'next-version' : 'previous-version'}
+      <IconButton
+        icon={icon}
+        label={label}
+        testId={by > 0 ? 'next-version' : 'previous-version'}
         disabled={id === undefined || isBusy}
         onClick={() => id !== undefined && chats.show(id)}
-      >
-        <Icon name={icon} />
-      </button>
+      />
     );
   };
   return (

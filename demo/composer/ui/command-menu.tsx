@@ -5,6 +5,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { Playground } from '../../app/state/playground.ts';
 import type { Chat } from '../../chat/state/chat.ts';
 import { type Command, type CommandField, type CommandForm, type Commands, createCommands } from '../state/commands.ts';
+import { Button } from '../../kit/button.tsx';
 
 /** Lists prompts and resources, and the fields of the chosen one. */
 export function CommandMenu({ chat, playground }: { chat: Chat; playground: Playground }): JSX.Element | null {
@@ -115,16 +116,15 @@ function Form({ commands, form: { command, fields } }: { commands: Commands; for
         {isPrompt ? 'Check the text before you send it.' : 'Agents treat it as untrusted.'}
       </p>
       <div class='commands-buttons'>
-        <button type='button' class='quiet-button' onClick={() => commands.leave()}>Cancel</button>
-        <button
-          type='button'
-          class='button is-primary'
-          data-testid='command-finish'
+        <Button kind='quiet' onClick={() => commands.leave()}>Cancel</Button>
+        <Button
+          kind='primary'
+          testId='command-finish'
           disabled={commands.isBusy.value}
           onClick={() => void commands.finish()}
         >
           {isPrompt ? 'Insert prompt' : 'Attach resource'}
-        </button>
+        </Button>
       </div>
     </div>
   );

@@ -58,19 +58,7 @@ export function Composer({ chat, playground }: { chat: Chat; playground: Playgro
       {draft.startsWith('/') && <CommandMenu chat={chat} playground={playground} />}
       <MessageField chat={chat} playground={playground} onEnter={send} />
       <div class='composer-foot'>
-        <p class='hints'>
-          {isBusy
-            ? (
-              <span>
-                <kbd>Enter</kbd> sends to the running agent, <kbd>Esc</kbd> stops
-              </span>
-            )
-            : (
-              <span>
-                <kbd>Enter</kbd> sends, <kbd>Shift Enter</kbd> starts a new line
-              </span>
-            )}
-        </p>
+        <Hints isBusy={isBusy} />
         <span class='composer-buttons'>
           <AttachButton chat={chat} />
           {isBusy && <StopButton onStop={() => playground.chats.stop()} />}
@@ -78,6 +66,24 @@ export function Composer({ chat, playground }: { chat: Chat; playground: Playgro
         </span>
       </div>
     </form>
+  );
+}
+
+function Hints({ isBusy }: { readonly isBusy: boolean }): JSX.Element {
+  return (
+    <p class='hints'>
+      {isBusy
+        ? (
+          <span>
+            <kbd>Enter</kbd> sends to the running agent, <kbd>Esc</kbd> stops
+          </span>
+        )
+        : (
+          <span>
+            <kbd>Enter</kbd> sends, <kbd>Shift Enter</kbd> starts a new line
+          </span>
+        )}
+    </p>
   );
 }
 

@@ -9,6 +9,9 @@ import { openRouterUrl, signInWithOpenRouter } from '../../settings/state/openro
 import { hostedProviders, providerAt } from '../../settings/state/providers.ts';
 import type { ModelChoice, Settings } from '../../settings/state/settings.ts';
 import { hostOf } from '../state/endpoint.ts';
+import { formatDuration } from '../../kit/format.ts';
+import { Choice } from '../../kit/choice.tsx';
+import { Button } from '../../kit/button.tsx';
 
 interface EndpointFormProps {
   readonly choice: ModelChoice;
@@ -25,11 +28,9 @@ export function EndpointForm({ choice, settings, errors, connectVault }: Endpoin
   const isStored = choice.type === 'endpoint' && !choice.locked && !choice.keyless;
   const keyless = useSignal(known.keyless);
   const at = useSignal(known.baseUrl);
-  const [address, model, key] = [
-    useRef<HTMLInputElement>(null),
-    useRef<HTMLInputElement>(null),
-    useRef<HTMLInputElement>(null),
-  ];
+  const address = useRef<HTMLInputElement>(null);
+  const model = useRef<HTMLInputElement>(null);
+  const key = useRef<HTMLInputElement>(null);
   useEffect(() => {
     if (known.locked) key.current?.focus();
   }, []);
@@ -61,28 +62,13 @@ export function EndpointForm({ choice, settings, errors, connectVault }: Endpoin
         testId='settings-key'
         value=''
         placeholder={isStored ? 'stored' : ''}
-        help={isStored && at.value === known.baseUrl
-          ? `The key for ${hostOf(known.baseUrl)} is stored. Leave this empty to keep it.`
-          : known.locked && choice.type === 'endpoint' && choice.inVault
-          ? 'The key is in the vault: leave this empty, and open the vault below.'
-          : known.locked
-          ? `The key for ${hostOf(known.baseUrl)} was not stored. Enter it again.`
-          : 'Sent only to this server.'}
+        help={helpOfKey(choice, at.value)}
         error={errors.value.apiKey}
         disabled={keyless.value}
         field={key}
       />
       <KeyLink at={at.value} />
-      <label class='tick'>
-        <input
-          type='checkbox'
-          name='keyless'
-          data-testid='settings-keyless'
-          checked={keyless.value}
-          onChange={({ currentTarget }) => (keyless.value = currentTarget.checked)}
-        />
-        This server needs no key
-      </label>
+      <KeylessBox keyless={keyless} />
       {!keyless.value && <KeyPlace choice={choice} errors={errors} connectVault={connectVault} />}
       <ModelField
         known={known.model}
@@ -96,6 +82,33 @@ export function EndpointForm({ choice, settings, errors, connectVault }: Endpoin
   );
 }
 
+/** Where the key is, for the chosen server; for another address, where it goes. */
+function helpOfKey(choice: ModelChoice, address: string): string {
+  if (choice.type !== 'endpoint') return 'Sent only to this server.';
+  const { baseUrl, keyless, locked, inVault } = choice;
+  if (locked && inVault) return 'The key is in the vault: leave this empty, and open the vault below.';
+  if (locked) return `The key for ${hostOf(baseUrl)} was not stored. Enter it again.`;
+  const isStored = !keyless && address === baseUrl;
+  return isStored
+    ? `The key for ${hostOf(baseUrl)} is stored. Leave this empty to keep it.`
+    : 'Sent only to this server.';
+}
+
+function KeylessBox({ keyless }: { readonly keyless: Signal<boolean> }): JSX.Element {
+  return (
+    <label class='tick'>
+      <input
+        type='checkbox'
+        name='keyless'
+        data-testid='settings-keyless'
+        checked={keyless.value}
+        onChange={({ currentTarget }) => (keyless.value = currentTarget.checked)}
+      />
+      This server needs no key
+    </label>
+  );
+}
+
 function fill({ current }: Input, value: string): void {
   if (current) current.value = value;
 }
@@ -103,23 +116,24 @@ function fill({ current }: Input, value: string): void {
 /** Fills in the address of a hosted provider. */
 function Provider({ at, address }: { at: Signal<string>; address: Input }): JSX.Element {
   return (
-    <label class='field'>
-      <span class='field-label'>Provider</span>
-      <select
-        data-testid='settings-provider'
+    <div class='field'>
+      <Choice
+        label='Provider'
+        testId='settings-provider'
         value={providerAt(at.value)?.id ?? ''}
-        onChange={({ currentTarget: { value } }) => {
-          at.value = hostedProviders.find(({ id }) => id === value)?.baseUrl ?? '';
+        options={[
+          ['', at.value === '' ? 'Choose one, or fill in an address' : 'Another server'],
+          ...hostedProviders.map(({ id, name }) => [id, name] as const),
+        ]}
+        onChoose={(chosen) => {
+          at.value = hostedProviders.find(({ id }) => id === chosen)?.baseUrl ?? '';
           fill(address, at.value);
         }}
-      >
-        <option value=''>{at.value === '' ? 'Choose one, or fill in an address' : 'Another server'}</option>
-        {hostedProviders.map(({ id, name }) => <option key={id} value={id}>{name}</option>)}
-      </select>
-      <span class='field-help'>
+      />
+      <p class='field-help'>
         Anthropic does not answer web pages this way: use its models through OpenRouter or a Pinnace server.
-      </span>
-    </label>
+      </p>
+    </div>
   );
 }
 
@@ -147,7 +161,7 @@ interface ModelFieldProps {
 function ModelField({ known, error, inputs, errors, ask: askStored, stored }: ModelFieldProps): JSX.Element {
   const listId = useId();
   const models = useSignal<readonly string[]>([]);
-  const said = useSignal<{ readonly ok: boolean; readonly text: string } | undefined>(undefined);
+  const said = useSignal<Reply | undefined>(undefined);
   const isBusy = useSignal(false);
   const ask = async <T,>(work: () => Promise<ServerReply<T>>, words: (value: T) => string): Promise<void> => {
     isBusy.value = true;
@@ -156,10 +170,7 @@ function ModelField({ known, error, inputs, errors, ask: askStored, stored }: Mo
     said.value = reply.ok ? { ok: true, text: words(reply.value) } : reply;
     isBusy.value = false;
   };
-  const access = () => ({
-    baseUrl: (inputs.address.current?.value ?? '').trim().replace(/\/+$/, ''),
-    ...(inputs.key.current?.value && { apiKey: inputs.key.current.value.trim() }),
-  });
+  const access = (): ServerAccess => accessOf(inputs);
   const withStored = (): Settings['ask'] | undefined =>
     access().apiKey === undefined && access().baseUrl === stored ? askStored : undefined;
   const onList = () =>
@@ -175,7 +186,7 @@ function ModelField({ known, error, inputs, errors, ask: askStored, stored }: Mo
     }
     return ask(
       () => tested({ ...access(), model: name }, withStored()),
-      (ms) => `Connected: the answer started after ${(ms / 1000).toFixed(1)} s.`,
+      (ms) => `Connected: the answer started after ${formatDuration(ms)}.`,
     );
   };
   return (
@@ -195,34 +206,40 @@ function ModelField({ known, error, inputs, errors, ask: askStored, stored }: Mo
         {models.value.map((name) => <option key={name} value={name} />)}
       </datalist>
       <div class='button-row'>
-        <button
-          type='button'
-          class='button'
-          data-testid='settings-list'
-          disabled={isBusy.value}
-          onClick={() => void onList()}
-        >
+        <Button testId='settings-list' disabled={isBusy.value} onClick={() => void onList()}>
           List models
-        </button>
-        <button
-          type='button'
-          class='button'
-          data-testid='settings-test'
-          disabled={isBusy.value}
-          onClick={() => void onTest()}
-        >
+        </Button>
+        <Button testId='settings-test' disabled={isBusy.value} onClick={() => void onTest()}>
           Test connection
-        </button>
+        </Button>
       </div>
-      <p
-        class={said.value?.ok === false ? 'field-error' : 'field-help'}
-        role='status'
-        data-testid='settings-said'
-        data-ok={said.value?.ok}
-      >
-        {isBusy.value ? 'Connecting to the server…' : said.value?.text}
-      </p>
+      <Said said={isBusy.value ? { ok: true, text: 'Connecting to the server…' } : said.value} />
     </>
+  );
+}
+
+function accessOf({ address, key }: ModelFieldProps['inputs']): ServerAccess {
+  return {
+    baseUrl: (address.current?.value ?? '').trim().replace(/\/+$/, ''),
+    ...(key.current?.value && { apiKey: key.current.value.trim() }),
+  };
+}
+
+interface Reply {
+  readonly ok: boolean;
+  readonly text: string;
+}
+
+function Said({ said }: { readonly said: Reply | undefined }): JSX.Element {
+  return (
+    <p
+      class={said?.ok === false ? 'field-error' : 'field-help'}
+      role='status'
+      data-testid='settings-said'
+      data-ok={said?.ok}
+    >
+      {said?.text}
+    </p>
   );
 }
 
@@ -263,18 +280,10 @@ function OpenRouter({ onKey }: { onKey: (key: string) => void }): JSX.Element {
   return (
     <div class='fields'>
       <div class='button-row'>
-        <button
-          type='button'
-          class='button'
-          data-testid='openrouter-sign-in'
-          disabled={state.value === 'waiting'}
-          onClick={() => void signIn()}
-        >
+        <Button testId='openrouter-sign-in' disabled={state.value === 'waiting'} onClick={() => void signIn()}>
           {state.value === 'waiting' ? 'Waiting for OpenRouter…' : 'Sign in with OpenRouter'}
-        </button>
-        {state.value === 'waiting' && (
-          <button type='button' class='button' onClick={() => abort.current?.abort()}>Cancel sign-in</button>
-        )}
+        </Button>
+        {state.value === 'waiting' && <Button onClick={() => abort.current?.abort()}>Cancel sign-in</Button>}
       </div>
       <p class='field-help' role='status' data-testid='openrouter-state' data-state={state.value}>
         {state.value === 'done'

@@ -24,21 +24,8 @@ export function remoteRuntime(
   readonly chats: Omit<HostedRuntime['chats'], 'export'>;
   readonly blobs: Pick<StoredFiles, 'get'>;
 } {
-  const { prompts, resources, apps } = client;
   return {
-    prompts: {
-      list: (agentId) => prompts.list(agentId),
-      get: (agentId, request) => prompts.get(agentId, request as McpPromptRequest), // the endpoint checks it
-      complete: (agentId, request) => prompts.complete(agentId, request as McpCompletionRequest),
-    },
-    resources: {
-      list: (agentId, _principal, query) => resources.list(agentId, query),
-      read: (agentId, request) => resources.read(agentId, request as McpResourceRequest),
-    },
-    apps: {
-      read: (agentId, request) => apps.read(agentId, request as McpAppRequest),
-      call: (agentId, request) => apps.call(agentId, request as McpAppCallRequest),
-    },
+    ...contentOf(client),
     blobs: {
       async get(id, _principal, options) {
         const blob = await client.blobs.read(id, options);
@@ -82,6 +69,25 @@ export function remoteRuntime(
     manifest: () => Promise.reject(notOffered()),
     invalidate: () => Promise.reject(notOffered()),
     close: () => Promise.resolve(),
+  };
+}
+
+/** What MCP servers offer. The endpoint checks what is requested. */
+function contentOf({ prompts, resources, apps }: Client): Pick<HostedRuntime, 'prompts' | 'resources' | 'apps'> {
+  return {
+    prompts: {
+      list: (agentId) => prompts.list(agentId),
+      get: (agentId, request) => prompts.get(agentId, request as McpPromptRequest),
+      complete: (agentId, request) => prompts.complete(agentId, request as McpCompletionRequest),
+    },
+    resources: {
+      list: (agentId, _principal, query) => resources.list(agentId, query),
+      read: (agentId, request) => resources.read(agentId, request as McpResourceRequest),
+    },
+    apps: {
+      read: (agentId, request) => apps.read(agentId, request as McpAppRequest),
+      call: (agentId, request) => apps.call(agentId, request as McpAppCallRequest),
+    },
   };
 }
 

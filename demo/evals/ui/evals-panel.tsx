@@ -18,6 +18,8 @@ import { Problem } from '../../kit/problem.tsx';
 import { saveFile } from '../../kit/save-file.ts';
 import { changeWord, nameOfReport, tokensOf, totalsOf, whyNot } from '../state/eval-words.ts';
 import { createEvalsPage, type EvalsPage } from '../state/evals.ts';
+import { Choice } from '../../kit/choice.tsx';
+import { Button } from '../../kit/button.tsx';
 
 /** The test cases: what runs them, what became of each, and the files for the command line. */
 export function EvalsPanel({ playground }: { playground: Playground }): JSX.Element {
@@ -25,7 +27,7 @@ export function EvalsPanel({ playground }: { playground: Playground }): JSX.Elem
   useLayoutEffect(() => void page.refresh(), [page]);
   const evals = page.evals.value;
   return (
-    <div class='run-scroll evals' data-testid='evals' aria-busy={page.isRunning.value || !evals}>
+    <div class='evals' data-testid='evals' aria-busy={page.isRunning.value || !evals}>
       <p class='inspector-faint'>
         A test case is a recorded run. It passes when the agent ends the same way and makes the same calls. Tools return
         recorded results, so nothing is changed. <GuideLink page='evals'>About evals</GuideLink>
@@ -66,16 +68,14 @@ function Report({ page }: { page: EvalsPage }): JSX.Element | null {
         <strong>{totalsOf(report)}</strong> <span class='inspector-faint'>{nameOfReport(report)}</span>
       </p>
       {earlier.length > 0 && (
-        <label class='eval-baseline'>
-          <span>Compare with</span>
-          <select
-            data-testid='eval-baseline'
-            value={String(page.baseline.value?.at)}
-            onChange={({ currentTarget }) => page.compareWith(Number(currentTarget.value))}
-          >
-            {earlier.map((one) => <option key={one.at} value={String(one.at)}>{nameOfReport(one)}</option>)}
-          </select>
-        </label>
+        <Choice
+          label='Compare with'
+          testId='eval-baseline'
+          class='field eval-baseline'
+          value={String(page.baseline.value?.at)}
+          options={earlier.map((one) => [String(one.at), nameOfReport(one)])}
+          onChoose={(at) => page.compareWith(Number(at))}
+        />
       )}
       {comparison && (
         <p data-testid='eval-comparison'>
@@ -95,12 +95,12 @@ function Files({ page }: { page: EvalsPage }): JSX.Element {
   return (
     <section class='eval-files' aria-label='Files for the command line'>
       <div class='button-row'>
-        <button type='button' class='button' data-testid='eval-save-cases' onClick={() => void save('cases')}>
+        <Button testId='eval-save-cases' onClick={() => void save('cases')}>
           Download cases
-        </button>
-        <button type='button' class='button' data-testid='eval-save-tape' onClick={() => void save('tape')}>
+        </Button>
+        <Button testId='eval-save-tape' onClick={() => void save('tape')}>
           Download recorded answers
-        </button>
+        </Button>
       </div>
       <p class='inspector-faint'>
         Run them without a key: <code>npx pinnace evals cases.jsonl --subject ./agent.ts --tape tape.jsonl</code>
@@ -148,7 +148,7 @@ export function RunForm({ page }: { page: EvalsPage }): JSX.Element {
         onChoose={(providerId) => page.change({ model: providerId === '' ? undefined : { providerId } })}
       />
       {model && (
-        <label>
+        <label class='field'>
           <span>Model</span>
           <input
             type='text'
@@ -172,29 +172,10 @@ export function RunForm({ page }: { page: EvalsPage }): JSX.Element {
         ]}
         onChoose={(value) => page.change({ answers: value as EvalSetting['answers'] })} // one of the options
       />
-      <button type='submit' class='button is-primary' data-testid='eval-run' disabled={isRunning}>
+      <Button type='submit' kind='primary' testId='eval-run' disabled={isRunning}>
         {isRunning ? 'Running' : `Run ${formatCount(count, 'case')}`}
-      </button>
+      </Button>
     </form>
-  );
-}
-
-interface ChoiceProps {
-  readonly label: string;
-  readonly testId: string;
-  readonly value: string;
-  readonly options: readonly (readonly [value: string, label: string])[];
-  readonly onChoose: (value: string) => void;
-}
-
-function Choice({ label, testId, value, options, onChoose }: ChoiceProps): JSX.Element {
-  return (
-    <label>
-      <span>{label}</span>
-      <select data-testid={testId} value={value} onChange={({ currentTarget }) => onChoose(currentTarget.value)}>
-        {options.map(([id, text]) => <option key={id} value={id}>{text}</option>)}
-      </select>
-    </label>
   );
 }
 
@@ -237,10 +218,9 @@ export function CaseRow({ one, name, page }: CaseRowProps): JSX.Element {
         before={before?.run ?? one.expected}
         after={latest?.run}
       />
-      <button type='button' class='button' data-testid='eval-remove' onClick={() => void page.remove(one.id)}>
-        <Icon name='trash' />
+      <Button icon='trash' testId='eval-remove' onClick={() => void page.remove(one.id)}>
         Remove test case
-      </button>
+      </Button>
     </details>
   );
 }

@@ -4,6 +4,7 @@ import type { Playground } from '../../app/state/playground.ts';
 import { adviceOn } from '../../forks/state/fork-words.ts';
 import type { OpenedRun } from '../../runs/state/opened-run.ts';
 import { showRuns } from '../../app/state/screens.ts';
+import { Button } from '../../kit/button.tsx';
 
 interface SaveCaseProps {
   readonly run: OpenedRun;
@@ -37,15 +38,9 @@ export function SaveCase({ run, playground }: SaveCaseProps): JSX.Element | null
   }
   return (
     <>
-      <button
-        type='button'
-        class='button'
-        data-testid='save-case'
-        disabled={state.value === 'saving'}
-        onClick={() => void save()}
-      >
+      <Button testId='save-case' disabled={state.value === 'saving'} onClick={() => void save()}>
         Save as test case
-      </button>
+      </Button>
       {problem.value !== undefined && <p class='field-error' role='alert'>{problem.value}</p>}
     </>
   );

@@ -1,8 +1,8 @@
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
 import type { Chat } from '../../chat/state/chat.ts';
-import { Icon } from '../../kit/icon.tsx';
 import { attach, attachText } from './lazy-files.tsx';
+import { IconButton } from '../../kit/button.tsx';
 
 /** What the file dialog offers; the content of a file decides whether it is taken. */
 const accepted = [
@@ -27,17 +27,13 @@ export function AttachButton({ chat }: { chat: Chat }): JSX.Element {
           currentTarget.value = ''; // the same file can be chosen again
         }}
       />
-      <button
-        type='button'
-        class='icon-button'
-        aria-label='Attach file'
-        title='Attach file'
-        data-testid='attach'
+      <IconButton
+        icon='clip'
+        label='Attach file'
+        testId='attach'
         disabled={chat.loaded.value !== 'ready'}
         onClick={() => input.current?.click()}
-      >
-        <Icon name='clip' />
-      </button>
+      />
     </>
   );
 }

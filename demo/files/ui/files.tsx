@@ -14,6 +14,7 @@ import { fileKind } from '../../knowledge/worker/file-kind.ts';
 import { excessOf, originalOf, takeFirstPart, textOf } from '../../composer/state/attach.ts';
 import { toDataUrl } from '../state/data-url.ts';
 import type { AttachedFile } from '../state/attached-file.ts';
+import { Button, IconButton } from '../../kit/button.tsx';
 
 /** What to fetch when a file is attached. */
 export { attach, attachText } from '../../composer/state/attach.ts';
@@ -157,28 +158,24 @@ export function DraftFiles({ chat, playground }: { chat: Chat; playground: Playg
             <span class='file-name'>{file.name}</span>
             <span class='file-facts'>{factsOf(file)}</span>
             {file.name.startsWith('Pasted text') && (
-              <button
-                type='button'
-                class='quiet-button'
-                data-testid='paste-as-text'
+              <Button
+                kind='quiet'
+                testId='paste-as-text'
                 onClick={() => {
                   chat.draft.value = `${chat.draft.value}${textOf(file)}`;
                   remove(file);
                 }}
               >
                 Insert as text
-              </button>
+              </Button>
             )}
-            <button
-              type='button'
-              class='icon-button'
-              aria-label={`Remove ${file.name}`}
-              data-testid='remove-file'
+            <IconButton
+              icon='cross'
+              label={`Remove ${file.name}`}
+              testId='remove-file'
               onClick={() =>
                 remove(file)}
-            >
-              <Icon name='cross' />
-            </button>
+            />
           </li>
         ))}
       </ul>
@@ -227,25 +224,18 @@ function TooLarge({ chat, playground, onRemove }: TooLargeProps): JSX.Element {
             {excess.files.length === 1 ? 'it' : 'them'} into Files, where agents search for the parts that they need.
           </p>
           <p class='button-row'>
-            <button
-              type='button'
-              class='button is-primary'
-              disabled={isBusy.value}
-              onClick={() => void store(excess.files)}
-            >
+            <Button kind='primary' disabled={isBusy.value} onClick={() => void store(excess.files)}>
               Put into Files
-            </button>
+            </Button>
             {excess.files.length === 1 && isText && (
-              <button
-                type='button'
-                class='button'
+              <Button
                 disabled={isBusy.value || excess.room < 500}
                 onClick={() => void takeFirstPart(chat, first, excess.room)}
               >
                 Use the first part
-              </button>
+              </Button>
             )}
-            <button type='button' class='button' onClick={() => onRemove(...excess.files)}>Remove</button>
+            <Button onClick={() => onRemove(...excess.files)}>Remove</Button>
           </p>
         </div>
       )}

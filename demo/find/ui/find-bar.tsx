@@ -5,6 +5,7 @@ import type { JSX } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Icon } from '../../kit/icon.tsx';
 import { type ChatFind, forFinding } from '../state/chat-find.ts';
+import { IconButton } from '../../kit/button.tsx';
 
 interface FindBarProps {
   readonly find: ChatFind;
@@ -45,14 +46,7 @@ export function FindBar({ find, content, onClose }: FindBarProps): JSX.Element {
       <span class='find-count' role='status' data-testid='find-count'>{wordsFor(find)}</span>
       <Step find={find} by={-1} label='Older message' isOff={count < 2} />
       <Step find={find} by={1} label='Newer message' isOff={count < 2} />
-      <button
-        type='button'
-        class='icon-button'
-        aria-label='Close search'
-        onClick={onClose}
-      >
-        <Icon name='cross' />
-      </button>
+      <IconButton icon='cross' label='Close search' onClick={onClose} />
     </div>
   );
 }

@@ -9,6 +9,7 @@ import type { Travel } from '../state/travel.ts';
 import type { Piece } from '../state/word-diff.ts';
 import { ForkProblem } from './step-list.tsx';
 import { CallView, Mark, StepView } from './step-view.tsx';
+import { Button } from '../../kit/button.tsx';
 
 interface ComparisonProps {
   readonly travel: Travel;
@@ -26,9 +27,9 @@ export function Comparison({ travel, onClose, onAgain }: ComparisonProps): JSX.E
       <header class='fork-head'>
         <p data-testid='fork-summary'>{fork?.fork ? summaryOf(fork, comparison) : 'Loading the fork'}</p>
         <div class='button-row'>
-          {isRunning && <button type='button' class='button' onClick={() => travel.stop()}>Stop fork</button>}
-          {!isRunning && fork && <button type='button' class='button' onClick={onAgain}>Fork again</button>}
-          <button type='button' class='button' data-testid='fork-close' onClick={onClose}>Close comparison</button>
+          {isRunning && <Button onClick={() => travel.stop()}>Stop fork</Button>}
+          {!isRunning && fork && <Button onClick={onAgain}>Fork again</Button>}
+          <Button testId='fork-close' onClick={onClose}>Close comparison</Button>
         </div>
       </header>
       <ForkProblem travel={travel} />

@@ -3,6 +3,8 @@ import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { summarize } from '../../kit/format.ts';
 import { editableCalls, type ForkDraft } from '../state/fork-draft.ts';
 import type { Travel } from '../state/travel.ts';
+import { Choice } from '../../kit/choice.tsx';
+import { Button } from '../../kit/button.tsx';
 
 interface ForkFormProps {
   readonly travel: Travel;
@@ -57,10 +59,10 @@ export function ForkForm({ travel, onFork }: ForkFormProps): JSX.Element | null 
       <ModelFields draft={draft} travel={travel} />
       <Effects draft={draft} travel={travel} />
       <div class='button-row'>
-        <button type='submit' class='button is-primary' data-testid='fork-start' disabled={isStarting}>
+        <Button type='submit' kind='primary' testId='fork-start' disabled={isStarting}>
           Start fork
-        </button>
-        <button type='button' class='button' onClick={() => travel.close()}>Cancel</button>
+        </Button>
+        <Button onClick={() => travel.close()}>Cancel</Button>
       </div>
     </form>
   );
@@ -97,21 +99,16 @@ function Outputs({ draft, travel }: PartProps): JSX.Element | null {
 
 function ModelFields({ draft, travel }: PartProps): JSX.Element {
   const providers = travel.providers.value.filter(({ id, state }) => state === 'active' || id === draft.providerId);
-  const id = useId();
   return (
     <div class='fork-model'>
       {providers.length > 0
         ? (
-          <div class='field'>
-            <label for={id}>Provider</label>
-            <select
-              id={id}
-              value={draft.providerId}
-              onChange={({ currentTarget }) => travel.change({ providerId: currentTarget.value, model: '' })}
-            >
-              {providers.map((provider) => <option key={provider.id} value={provider.id}>{provider.id}</option>)}
-            </select>
-          </div>
+          <Choice
+            label='Provider'
+            value={draft.providerId}
+            options={providers.map((provider) => [provider.id, provider.id])}
+            onChoose={(providerId) => travel.change({ providerId, model: '' })}
+          />
         )
         : (
           <Field

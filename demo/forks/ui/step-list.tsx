@@ -7,6 +7,7 @@ import type { RunStep, RunSteps } from '../state/run-steps.ts';
 import type { Travel } from '../state/travel.ts';
 import { ForkForm } from './fork-form.tsx';
 import { StepView } from './step-view.tsx';
+import { Button } from '../../kit/button.tsx';
 
 interface StepListProps {
   readonly travel: Travel;
@@ -67,15 +68,11 @@ function Parent({ run, onParent }: { run: RunSteps; onParent: StepListProps['onP
   if (!fork) return null;
   return (
     <p class='fork-parent' data-testid='fork-parent'>
-      This run is a fork from step {fork.atStep} of another run, with {changesOf(fork)}. {onParent && (
-        <button
-          type='button'
-          class='quiet-button'
-          data-testid='fork-compare'
-          onClick={() => onParent(fork.parent)}
-        >
+      This run is a fork from step {fork.atStep} of another run, with {changesOf(fork)}.{' '}
+      {onParent && (
+        <Button kind='quiet' testId='fork-compare' onClick={() => onParent(fork.parent)}>
           Compare with the original
-        </button>
+        </Button>
       )}
     </p>
   );
@@ -142,8 +139,8 @@ function Ending(
 
 function ForkButton({ atStep, travel, label }: { atStep: number; travel: Travel; label: string }): JSX.Element {
   return (
-    <button type='button' class='button' data-testid='fork-here' onClick={() => travel.edit(atStep)}>
+    <Button testId='fork-here' onClick={() => travel.edit(atStep)}>
       {label}
-    </button>
+    </Button>
   );
 }

@@ -2,11 +2,11 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { OverScreen } from '../../app/frame/over-screen.tsx';
 import type { Playground } from '../../app/state/playground.ts';
-import { uncover } from '../../app/state/screens.ts';
 import { GuideLink } from '../../kit/guide-link.tsx';
 import { Icon } from '../../kit/icon.tsx';
 import { type Attack, attacks, type Level, type Trial, type TrialEvent } from '../state/try-attack.ts';
 import '../style.css';
+import { Button } from '../../kit/button.tsx';
 
 type Trials = Readonly<Partial<Record<Level, Trial>>>;
 
@@ -45,9 +45,6 @@ export function GuardScreen({ playground }: { playground: Playground }): JSX.Ele
       playground={playground}
       name='guard'
       label='Try to trick an agent'
-      title='Try to trick an agent'
-      back='Back to the chat'
-      onBack={() => uncover(playground)}
       problem={problem.value}
     >
       <p class='privacy-lead'>
@@ -55,22 +52,7 @@ export function GuardScreen({ playground }: { playground: Playground }): JSX.Ele
         stop an attack. Everything runs in this page, without a key and without requests.{' '}
         <GuideLink page='guarded'>How it works</GuideLink>
       </p>
-      <ul class='guard-attacks' aria-label='Attacks'>
-        {attacks.map((one) => (
-          <li key={one.id}>
-            <button
-              type='button'
-              class='button'
-              data-testid={`attack-${one.id}`}
-              aria-pressed={one === attack}
-              aria-disabled={isRunning.value}
-              onClick={() => isRunning.value || void run(one)}
-            >
-              {one.title}
-            </button>
-          </li>
-        ))}
-      </ul>
+      <Attacks chosen={attack} isRunning={isRunning.value} onRun={(one) => void run(one)} />
       {attack && (
         <dl class='guard-request'>
           <dt>You ask</dt>
@@ -88,19 +70,46 @@ export function GuardScreen({ playground }: { playground: Playground }): JSX.Ele
           </section>
         ))}
       </div>
-      {attack && (
-        <details class='guard-program'>
-          <summary>The program of the guarded agent</summary>
-          {attack.acts && (
-            <p>
-              It states before it starts what it calls:{' '}
-              {attack.acts.map(({ tool, times }) => `${tool} × ${times}`).join(', ')}
-            </p>
-          )}
-          <pre tabIndex={0}><code>{attack.program}</code></pre>
-        </details>
-      )}
+      {attack && <Program attack={attack} />}
     </OverScreen>
+  );
+}
+
+function Attacks({ chosen, isRunning, onRun }: {
+  readonly chosen: Attack | undefined;
+  readonly isRunning: boolean;
+  readonly onRun: (attack: Attack) => void;
+}): JSX.Element {
+  return (
+    <ul class='guard-attacks' aria-label='Attacks'>
+      {attacks.map((one) => (
+        <li key={one.id}>
+          <Button
+            testId={`attack-${one.id}`}
+            aria-pressed={one === chosen}
+            aria-disabled={isRunning}
+            onClick={() => isRunning || onRun(one)}
+          >
+            {one.title}
+          </Button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Program({ attack }: { readonly attack: Attack }): JSX.Element {
+  return (
+    <details class='guard-program'>
+      <summary>The program of the guarded agent</summary>
+      {attack.acts && (
+        <p>
+          It states before it starts what it calls:{' '}
+          {attack.acts.map(({ tool, times }) => `${tool} × ${times}`).join(', ')}
+        </p>
+      )}
+      <pre tabIndex={0}><code>{attack.program}</code></pre>
+    </details>
   );
 }
 

@@ -9,6 +9,7 @@ import { Differences } from '../../kit/differences.tsx';
 import { Problem } from '../../kit/problem.tsx';
 import { contentOf, fieldsOf, type FieldValues, type QuestionField, wrongIn } from '../../mcp/state/question-form.ts';
 import { QuestionFields } from '../../mcp/ui/question-fields.tsx';
+import { Button } from '../../kit/button.tsx';
 
 interface ChangeFormProps {
   readonly edit: NonNullable<InboxDetail['edit']>;
@@ -54,15 +55,14 @@ export function ChangeForm({ edit, disabled, onApprove }: ChangeFormProps): JSX.
           ...(after !== undefined && { to: after }),
         }))}
       />
-      <button
-        type='button'
-        class='button is-primary'
-        data-testid='approve-changed'
+      <Button
+        kind='primary'
+        testId='approve-changed'
         disabled={disabled || !isReady}
         onClick={() => onApprove(read?.input)}
       >
         Approve with changes
-      </button>
+      </Button>
     </div>
   );
 }

@@ -23,13 +23,36 @@ import { decideItem, type WaitingDecision } from './decide-item.ts';
 import { noticePermission, type WaitingItem } from '../state/inbox.ts';
 import '../style.css';
 import { ChangeForm } from './change-form.tsx';
+import { Button } from '../../kit/button.tsx';
+
+/** Lets the browser show new ones, where it has not been decided. */
+function Notices(): JSX.Element {
+  const notices = useSignal(noticePermission());
+  return (
+    <>
+      {notices.value === 'default' && (
+        <p class='inbox-notices'>
+          <Button
+            testId='tell-me'
+            onClick={() => void Notification.requestPermission().then((permission) => (notices.value = permission))}
+          >
+            Notify me
+          </Button>{' '}
+          <span class='field-help'>about new ones while I look at another page.</span>
+        </p>
+      )}
+      {notices.value === 'granted' && (
+        <p class='field-help' data-testid='told'>The browser shows new ones while you look at another page.</p>
+      )}
+    </>
+  );
+}
 
 /** The screen "Waiting". */
 export function InboxScreen({ playground }: { playground: Playground }): JSX.Element {
   const { waiting } = playground;
   const opened = useSignal<readonly string[]>([]);
   const problem = useSignal<string | undefined>(undefined);
-  const notices = useSignal(noticePermission());
   const decidedAt = useRef<number | undefined>(undefined);
   const items = waiting.items.value;
   useEffect(() => {
@@ -52,9 +75,6 @@ export function InboxScreen({ playground }: { playground: Playground }): JSX.Ele
       playground={playground}
       name='waiting'
       label='Waiting for you'
-      title='Waiting for you'
-      back='Back to the chat'
-      onBack={() => uncover(playground)}
       problem={problem.value}
     >
       {items.length === 0 && (
@@ -62,22 +82,7 @@ export function InboxScreen({ playground }: { playground: Playground }): JSX.Ele
           Nothing waits for you. Calls that need your approval and questions of agents appear here.
         </p>
       )}
-      {notices.value === 'default' && (
-        <p class='inbox-notices'>
-          <button
-            type='button'
-            class='button'
-            data-testid='tell-me'
-            onClick={() => void Notification.requestPermission().then((permission) => (notices.value = permission))}
-          >
-            Tell me
-          </button>{' '}
-          <span class='field-help'>about new ones while I look at another page.</span>
-        </p>
-      )}
-      {notices.value === 'granted' && (
-        <p class='field-help' data-testid='told'>The browser shows new ones while you look at another page.</p>
-      )}
+      <Notices />
       {groupsOf(items).map((group) => (
         <Group key={keyOf(group[0])} items={group} opened={opened} playground={playground} onDecide={decide} />
       ))}
@@ -142,15 +147,13 @@ function Group({ items, opened, playground, onDecide }: GroupProps): JSX.Element
         {calls.length > 1 && (
           <div class='inbox-all'>
             {unread.length > 0 && <span class='field-help'>Cannot be undone. Open each call first.</span>}
-            <button
-              type='button'
-              class='button'
-              data-testid='approve-group'
+            <Button
+              testId='approve-group'
               disabled={unread.length > 0}
               onClick={() => void onDecide(calls, { approved: true })}
             >
               Approve {calls.length}
-            </button>
+            </Button>
           </div>
         )}
       </header>
@@ -263,23 +266,14 @@ function Detail({ detail: { facts, edit, blocked }, item, playground, onDecide }
       )}
       <div class='button-row'>
         {edit && blocked === undefined && (
-          <button
-            type='button'
-            class='button'
-            data-testid='change-call'
-            onClick={() => (isChanging.value = !isChanging.value)}
-          >
+          <Button testId='change-call' onClick={() => (isChanging.value = !isChanging.value)}>
             {isChanging.value ? 'Cancel changes' : 'Change…'}
-          </button>
+          </Button>
         )}
         {chat && (
-          <button
-            type='button'
-            class='quiet-button'
-            onClick={() => void chats.open(chat.id).then(() => uncover(playground))}
-          >
+          <Button kind='quiet' onClick={() => void chats.open(chat.id).then(() => uncover(playground))}>
             Open the chat
-          </button>
+          </Button>
         )}
       </div>
     </div>

@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
 import { chosenFiles } from '../state/dropped-files.ts';
 import type { KnowledgePanel } from '../state/knowledge-panel.ts';
-import { Icon } from '../../kit/icon.tsx';
+import { Button } from '../../kit/button.tsx';
 
 /** The ways to choose files. */
 export function AddButtons({ panel }: { panel: KnowledgePanel }): JSX.Element {
@@ -27,26 +27,12 @@ export function AddButtons({ panel }: { panel: KnowledgePanel }): JSX.Element {
         data-testid='knowledge-folder-input'
         onChange={take}
       />
-      <button
-        type='button'
-        class='button'
-        data-testid='knowledge-add'
-        disabled={isAdding}
-        onClick={() => files.current?.click()}
-      >
-        <Icon name='plus' />
+      <Button icon='plus' testId='knowledge-add' disabled={isAdding} onClick={() => files.current?.click()}>
         Add files
-      </button>
-      <button
-        type='button'
-        class='button'
-        data-testid='knowledge-add-folder'
-        disabled={isAdding}
-        onClick={() => folder.current?.click()}
-      >
-        <Icon name='area' />
+      </Button>
+      <Button icon='area' testId='knowledge-add-folder' disabled={isAdding} onClick={() => folder.current?.click()}>
         Folder
-      </button>
+      </Button>
     </div>
   );
 }

@@ -8,6 +8,7 @@ import { useRows } from '../../kit/hooks/use-rows.tsx';
 import { Icon, type IconName } from '../../kit/icon.tsx';
 import type { KnowledgePanel } from '../state/knowledge-panel.ts';
 import { AddButtons } from './add-buttons.tsx';
+import { Button, IconButton } from '../../kit/button.tsx';
 
 const rowHeight = { fine: 54, coarse: 64 };
 
@@ -70,14 +71,13 @@ function Failed({ panel, failed, onlyFailed }: FailedProps): JSX.Element {
         {failed.length.toLocaleString('en')} could not be read
       </button>
       {onlyFailed.value && (
-        <button
-          type='button'
-          class='quiet-button'
-          data-testid='knowledge-remove-failed'
+        <Button
+          kind='quiet'
+          testId='knowledge-remove-failed'
           onClick={() => void panel.remove(failed.map(({ name }) => name))}
         >
           Remove them
-        </button>
+        </Button>
       )}
     </p>
   );
@@ -234,18 +234,7 @@ interface ActionProps {
 }
 
 function Action({ icon, testId, label, onClick }: ActionProps): JSX.Element {
-  return (
-    <button
-      type='button'
-      class='icon-button'
-      data-testid={`knowledge-${testId}`}
-      aria-label={label}
-      title={label}
-      onClick={onClick}
-    >
-      <Icon name={icon} />
-    </button>
-  );
+  return <IconButton icon={icon} label={label} testId={`knowledge-${testId}`} onClick={onClick} />;
 }
 
 function iconOf({ state, kind }: KnowledgeFile): JSX.Element {

@@ -17,6 +17,7 @@ import { AddButtons } from './add-buttons.tsx';
 import { FileList } from './file-list.tsx';
 import { KnowledgeResults } from './knowledge-results.tsx';
 import { Reader } from './reader.tsx';
+import { IconButton } from '../../kit/button.tsx';
 
 /** The files beside the chat, to follow a citation. */
 export function KnowledgePanel({ playground }: { playground: Playground }): JSX.Element {
@@ -41,15 +42,7 @@ export function KnowledgePanel({ playground }: { playground: Playground }): JSX.
       <header class='panel-head'>
         <h2>Files</h2>
         <Count panel={panel} />
-        <button
-          type='button'
-          class='icon-button'
-          data-testid='knowledge-close'
-          aria-label='Close files'
-          onClick={close}
-        >
-          <Icon name='cross' />
-        </button>
+        <IconButton icon='cross' label='Close files' testId='knowledge-close' onClick={close} />
       </header>
       <Files panel={panel} playground={playground} />
     </section>
@@ -65,7 +58,6 @@ export function FilesScreen({ playground }: { playground: Playground }): JSX.Ele
       playground={playground}
       name='files'
       label='Files'
-      title='Files'
       back={open ? 'Back to the files' : 'Back to the chat'}
       onBack={() => open ? reading.close() : uncover(playground)}
       problem={undefined}
@@ -208,16 +200,7 @@ export function KnowledgeSearchField({ search }: { search: KnowledgeSearch }): J
             event.preventDefault();
           }}
         />
-        {text !== '' && (
-          <button
-            type='button'
-            class='icon-button'
-            aria-label='Clear search'
-            onClick={() => search.type('')}
-          >
-            <Icon name='cross' />
-          </button>
-        )}
+        {text !== '' && <IconButton icon='cross' label='Clear search' onClick={() => search.type('')} />}
       </div>
       {scope.length > 0 && (
         <ul class='know-scope' aria-label='Search filter'>
@@ -256,9 +239,7 @@ export function KnowledgeFoot({ panel }: { panel: Panel }): JSX.Element | null {
       {note.value !== undefined && (
         <p class='know-said' data-testid='knowledge-note'>
           <span>{note.value}</span>
-          <button type='button' class='icon-button' aria-label='Dismiss' onClick={() => (note.value = undefined)}>
-            <Icon name='cross' />
-          </button>
+          <IconButton icon='cross' label='Dismiss' onClick={() => (note.value = undefined)} />
         </p>
       )}
       {!isEmpty && <AddButtons panel={panel} />}

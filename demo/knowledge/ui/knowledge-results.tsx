@@ -6,6 +6,7 @@ import { Icon } from '../../kit/icon.tsx';
 import { flowingText } from '../state/flowing-text.ts';
 import type { KnowledgePanel } from '../state/knowledge-panel.ts';
 import { MarkedText, snippetOf } from './marked-text.tsx';
+import { Button } from '../../kit/button.tsx';
 
 /** What was found, the best first. */
 export function KnowledgeResults({ panel }: { panel: KnowledgePanel }): JSX.Element {
@@ -25,14 +26,13 @@ export function KnowledgeResults({ panel }: { panel: KnowledgePanel }): JSX.Elem
         ))}
       </ol>
       {result?.hasMore === true && result.parts.length < 100 && (
-        <button
-          type='button'
-          class='button know-more'
-          data-testid='knowledge-more'
+        <Button
+          class='know-more'
+          testId='knowledge-more'
           onClick={() => panel.search.more()}
         >
           Show more
-        </button>
+        </Button>
       )}
     </div>
   );

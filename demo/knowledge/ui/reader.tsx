@@ -5,8 +5,8 @@ import type { OpenFile, ReadingPlace } from '../state/knowledge-reading.ts';
 import { flowingText } from '../state/flowing-text.ts';
 import type { KnowledgePanel } from '../state/knowledge-panel.ts';
 import { formatBytes, formatCount, formatLines } from '../../kit/format.ts';
-import { Icon } from '../../kit/icon.tsx';
 import { MarkedText } from './marked-text.tsx';
+import { Button, IconButton } from '../../kit/button.tsx';
 
 /** How near the end more is fetched, in pixels. */
 const near = 400;
@@ -68,30 +68,19 @@ export function Reader({ panel, open }: { panel: KnowledgePanel; open: OpenFile 
 function Head({ panel, open: { name, file } }: { panel: KnowledgePanel; open: OpenFile }): JSX.Element {
   return (
     <div class='know-reader-head'>
-      <button
-        type='button'
-        class='icon-button is-back'
-        aria-label='Back to the files'
-        onClick={() => panel.reading.close()}
-      >
-        <Icon name='arrow' />
-      </button>
+      <IconButton icon='arrow' label='Back to the files' class='is-back' onClick={() => panel.reading.close()} />
       <div>
         <h2 data-testid='knowledge-reader-name'>{name}</h2>
         <p>{file ? [formatBytes(file.size), readOf(file)].join(' · ') : 'Opening…'}</p>
       </div>
-      <button
-        type='button'
-        class='icon-button'
-        aria-label='Search only in this file'
-        title='Search only in this file'
+      <IconButton
+        icon='search'
+        label='Search only in this file'
         onClick={() => {
           panel.search.searchIn([name]);
           panel.reading.close();
         }}
-      >
-        <Icon name='search' />
-      </button>
+      />
     </div>
   );
 }
@@ -117,7 +106,7 @@ function NotRead({ file: { skipped = [] } }: { file: KnowledgeFile }): JSX.Eleme
 function Edge(
   { testId, label, onClick }: { readonly testId: string; readonly label: string; readonly onClick: () => void },
 ): JSX.Element {
-  return <button type='button' class='quiet-button know-edge' data-testid={testId} onClick={onClick}>{label}</button>;
+  return <Button kind='quiet' class='know-edge' testId={testId} onClick={onClick}>{label}</Button>;
 }
 
 interface PartProps {

@@ -3,7 +3,25 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Plugin } from 'vite';
-import { framePolicy } from './frame-policy.ts';
+
+const own = 'http://127.0.0.1:* http://localhost:*'; // apps of servers on this machine
+
+/**
+ * The policy of `frame.html`: what apps may do at most. Each has a policy of its own within it, see `app-document.ts`. The app
+ * inherits its document, whose navigation `frame-src` forbids.
+ */
+const framePolicy = [
+  "default-src 'none'",
+  `script-src 'unsafe-inline' https: ${own}`,
+  `style-src 'unsafe-inline' https: ${own}`,
+  `img-src data: blob: https: ${own}`,
+  `font-src data: https: ${own}`,
+  `media-src data: blob: https: ${own}`,
+  `connect-src https: wss: ${own} ws://127.0.0.1:* ws://localhost:*`,
+  "frame-src 'none'",
+  "base-uri 'none'",
+  "form-action 'none'",
+].join('; ');
 
 const fileName = 'mcp/apps/frame.html';
 

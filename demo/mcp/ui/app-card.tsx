@@ -6,6 +6,7 @@ import type { AppRef } from '../../chat/state/run-data.ts';
 import type { McpApp } from '../../../src/contracts/mcp/content.ts';
 import { PinnaceError } from '../../../src/base/errors.ts';
 import { AppFrame } from './app-frame.tsx';
+import { Button } from '../../kit/button.tsx';
 
 interface AppCardProps {
   readonly part: ToolPart;
@@ -67,9 +68,9 @@ export function AppCard({ app, isNew, ...props }: AppCardProps): JSX.Element {
       {current.type === 'loading'
         ? <p role='status'>Loading the app from {app.serverId}…</p>
         : (
-          <button type='button' class='button' data-testid='app-show' onClick={() => void show()}>
+          <Button testId='app-show' onClick={() => void show()}>
             {current.type === 'failed' ? 'Try again' : `Show the app from ${app.serverId}`}
-          </button>
+          </Button>
         )}
     </div>
   );

@@ -1,6 +1,6 @@
 /** Removes an app that takes the focus while a person uses the page: what they type for the page would go to the app. */
 
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import type { McpApp } from '../../../src/contracts/mcp/content.ts';
@@ -10,6 +10,7 @@ import { type AppBridge, connectApp } from '../state/app-bridge.ts';
 import { type AppQuestion, createAppHost } from '../state/app-host.ts';
 import { toAppResult } from '../state/app-result.ts';
 import { UrlQuestion } from './url-question.tsx';
+import { Button } from '../../kit/button.tsx';
 
 interface AppFrameProps {
   readonly part: ToolPart;
@@ -34,19 +35,10 @@ export function AppFrame({ part, app, via, playground, onClose, isTrusted, onTak
   const question = useSignal<AppQuestion | undefined>(undefined);
   const bridge = useRef<AppBridge>(undefined);
   const frame = useRef<HTMLIFrameElement>(null);
-  const look = useSignal(contextOf());
-  useEffect(() => {
-    const update = (): void => void (look.value = contextOf());
-    const system = matchMedia(systemIsDark);
-    const observe = new MutationObserver(update);
-    system.addEventListener('change', update);
-    observe.observe(document.documentElement, { attributes: true, attributeFilter: ['data-theme'] });
-    return () => {
-      observe.disconnect();
-      system.removeEventListener('change', update);
-      question.value?.answer(undefined);
-      bridge.current?.close();
-    };
+  const look = useLook();
+  useEffect(() => () => {
+    question.value?.answer(undefined);
+    bridge.current?.close();
   }, []);
   useEffect(() => bridge.current?.setContext(look.value), [look.value]);
   useEffect(() => frame.current ? guardFocus(frame.current, { isTrusted, onTaken }) : undefined, []);
@@ -69,16 +61,10 @@ export function AppFrame({ part, app, via, playground, onClose, isTrusted, onTak
         <h3 id={id}>
           App from {alias} <span data-testid='app-host'>{host}</span>
         </h3>
-        <button
-          type='button'
-          class='button'
-          aria-pressed={isTall.value}
-          data-testid='app-tall'
-          onClick={() => (isTall.value = !isTall.value)}
-        >
+        <Button testId='app-tall' aria-pressed={isTall.value} onClick={() => (isTall.value = !isTall.value)}>
           Expand
-        </button>
-        <button type='button' class='button' data-testid='app-hide' onClick={onClose}>Hide</button>
+        </Button>
+        <Button testId='app-hide' onClick={onClose}>Hide</Button>
       </header>
       {origins.length > 0 && (
         <p class='mcp-app-origins' data-testid='app-origins'>Can connect to {origins.join(', ')}</p>
@@ -104,7 +90,23 @@ export function AppFrame({ part, app, via, playground, onClose, isTrusted, onTak
 
 const systemIsDark = '(prefers-color-scheme: dark)';
 
-/** How the page looks, for the app. */
+/** How the page looks, for the app, as the theme changes. */
+function useLook(): Signal<ReturnType<typeof contextOf>> {
+  const look = useSignal(contextOf());
+  useEffect(() => {
+    const update = (): void => void (look.value = contextOf());
+    const system = matchMedia(systemIsDark);
+    const observe = new MutationObserver(update);
+    system.addEventListener('change', update);
+    observe.observe(document.documentElement, { attributes: true, attributeFilter: ['data-theme'] });
+    return () => {
+      observe.disconnect();
+      system.removeEventListener('change', update);
+    };
+  }, []);
+  return look;
+}
+
 function contextOf(): Readonly<Record<string, unknown>> {
   const chosen = document.documentElement.dataset['theme'];
   const isDark = chosen ? chosen === 'dark' : matchMedia(systemIsDark).matches;
@@ -151,25 +153,18 @@ function AppQuestionCard({ question, alias }: { question: AppQuestion; alias: st
         : isReady.value && <UrlQuestion ask={{ url: question.url }} onOpen={() => question.answer(true)} />}
       <div class='approval-answers'>
         {isCall && (
-          <button
-            type='button'
-            class='button is-primary'
-            data-testid='app-approve'
+          <Button
+            kind='primary'
+            testId='app-approve'
             disabled={!isReady.value}
             onClick={() => question.answer(true)}
           >
             Approve
-          </button>
+          </Button>
         )}
-        <button
-          type='button'
-          class='button'
-          data-testid='app-deny'
-          disabled={!isReady.value}
-          onClick={() => question.answer(false)}
-        >
+        <Button testId='app-deny' disabled={!isReady.value} onClick={() => question.answer(false)}>
           {isCall ? 'Deny' : 'Don’t open'}
-        </button>
+        </Button>
       </div>
     </div>
   );

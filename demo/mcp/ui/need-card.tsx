@@ -9,6 +9,7 @@ import { NeedData } from '../state/need-data.ts';
 import { createSignIn, type SignInAttempt } from '../state/sign-in.ts';
 import { type NeedCardProps, QuestionCard } from './question-card.tsx';
 import { SignInSteps } from './sign-in-steps.tsx';
+import { Button } from '../../kit/button.tsx';
 
 /** What an MCP server needs of the person before a call goes on. */
 export function NeedCard(
@@ -40,10 +41,10 @@ export function SignInCard(props: NeedCardProps): JSX.Element {
       {via === undefined && <VaultHint playground={playground} />}
       <SignInSteps attempt={attempt} issuerHost={signIn?.issuerHost ?? ''} />
       <div class='button-row'>
-        <button type='button' class='button is-primary' data-testid='sign-in-open' onClick={() => attempt.begin()}>
+        <Button kind='primary' testId='sign-in-open' onClick={() => attempt.begin()}>
           Sign in
-        </button>
-        <button type='button' class='button' data-testid='sign-in-decline' onClick={decline}>Not now</button>
+        </Button>
+        <Button testId='sign-in-decline' onClick={decline}>Not now</Button>
       </div>
     </section>
   );

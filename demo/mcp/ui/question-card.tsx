@@ -11,6 +11,7 @@ import { Problem } from '../../kit/problem.tsx';
 import { contentOf, defaultsOf, fieldsOf, type FieldValues, wrongIn } from '../state/question-form.ts';
 import { QuestionFields } from './question-fields.tsx';
 import { UrlQuestion } from './url-question.tsx';
+import { Button } from '../../kit/button.tsx';
 
 type Action = 'accept' | 'decline' | 'cancel';
 
@@ -53,53 +54,52 @@ export function QuestionCard(props: NeedCardProps): JSX.Element {
         From {server.host}.{' '}
         {hasForm && 'The answer goes to this server, not to the model. Do not enter passwords or keys.'}
       </p>
-      {asks.map((ask) => (
-        <fieldset key={ask.key} class='mcp-ask' data-testid='ask' data-mode={ask.mode}>
-          <legend>{ask.message}</legend>
-          {ask.mode === 'form'
-            ? (
-              <QuestionFields
-                fields={fieldsOf(ask)}
-                values={draft.values.value[ask.key] ?? {}}
-                wrong={draft.wrong.value[ask.key] ?? {}}
-                onChange={(name, value) => {
-                  const { values } = draft;
-                  values.value = { ...values.value, [ask.key]: { ...values.value[ask.key], [name]: value } };
-                }}
-              />
-            )
-            : (
-              <UrlQuestion
-                ask={ask}
-                onOpen={() => (draft.opened.value = [...draft.opened.value, ask.key])}
-              />
-            )}
-        </fieldset>
-      ))}
+      {asks.map((ask) => <AskFields key={ask.key} ask={ask} draft={draft} />)}
       <Problem text={draft.problem.value} testId='question-problem' />
       <div class='button-row'>
-        <button
-          type='submit'
-          class='button is-primary'
-          data-testid='question-send'
-          disabled={draft.isBusy.value || !isReady}
-        >
+        <Button type='submit' kind='primary' testId='question-send' disabled={draft.isBusy.value || !isReady}>
           {hasForm ? 'Send' : 'Done, continue'}
-        </button>
+        </Button>
         {(['decline', 'cancel'] as const).map((action) => (
-          <button
+          <Button
+            testId={`question-${action}`}
             key={action}
-            type='button'
-            class='button'
-            data-testid={`question-${action}`}
             disabled={draft.isBusy.value}
             onClick={() => send(action)}
           >
             {action === 'decline' ? 'Decline' : 'Cancel'}
-          </button>
+          </Button>
         ))}
       </div>
     </form>
+  );
+}
+
+function AskFields(
+  { ask, draft }: { readonly ask: NeedCardProps['need']['asks'][number]; readonly draft: Draft },
+): JSX.Element {
+  return (
+    <fieldset class='mcp-ask' data-testid='ask' data-mode={ask.mode}>
+      <legend>{ask.message}</legend>
+      {ask.mode === 'form'
+        ? (
+          <QuestionFields
+            fields={fieldsOf(ask)}
+            values={draft.values.value[ask.key] ?? {}}
+            wrong={draft.wrong.value[ask.key] ?? {}}
+            onChange={(name, value) => {
+              const { values } = draft;
+              values.value = { ...values.value, [ask.key]: { ...values.value[ask.key], [name]: value } };
+            }}
+          />
+        )
+        : (
+          <UrlQuestion
+            ask={ask}
+            onOpen={() => (draft.opened.value = [...draft.opened.value, ask.key])}
+          />
+        )}
+    </fieldset>
   );
 }
 

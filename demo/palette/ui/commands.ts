@@ -4,7 +4,7 @@ import type { Section } from '../../agents/state/registry-pages.ts';
 import { agentOf, type Playground } from '../../app/state/playground.ts';
 import { showAgents, showNewAgent, showPlace, showRun, uncover } from '../../app/state/screens.ts';
 import type { Theme } from '../../app/state/theme.ts';
-import { keyedActions, sayKey } from '../../app/ui/actions.ts';
+import { type KeyedAction, keyedActions, sayKey } from '../../app/ui/actions.ts';
 import { isRunning } from '../../chat/state/chat.ts';
 import { answerText, type AssistantMessage } from '../../chat/state/message.ts';
 import { planOf, planToFollow } from '../../chat/state/plan.ts';
@@ -87,17 +87,15 @@ export interface Command {
   readonly go: () => void;
 }
 
+function commandOf({ id, icon, title, key, go }: KeyedAction, playground: Playground): Command {
+  const hint = id === 'new-chat' ? 'Chat' : 'Page';
+  return { id, icon, title, hint, keys: sayKey(key), go: () => go(playground) };
+}
+
 /** The actions with a key, and what opens something. */
 function pageCommands(playground: Playground): readonly Command[] {
   return [
-    ...keyedActions.map(({ id, icon, title, key, go }): Command => ({
-      id,
-      icon,
-      title,
-      hint: id === 'new-chat' ? 'Chat' : 'Page',
-      keys: sayKey(key),
-      go: () => go(playground),
-    })),
+    ...keyedActions.map((action) => commandOf(action, playground)),
     {
       id: 'write',
       icon: 'rename',

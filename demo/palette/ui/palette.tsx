@@ -9,6 +9,11 @@ import { MarkedText } from '../../knowledge/ui/marked-text.tsx';
 import type { Command } from './commands.ts';
 import { searchingOf } from './searching.ts';
 
+interface Answer {
+  readonly query: string;
+  readonly commands: readonly Command[];
+}
+
 /** Finds whatever can be done on the page by a few letters, and does it. */
 export function Palette({ playground }: { playground: Playground }): JSX.Element {
   const { overlay, focusRequests } = playground;
@@ -16,10 +21,7 @@ export function Palette({ playground }: { playground: Playground }): JSX.Element
   const at = useSignal(0);
   const all = useSignal<readonly Command[]>([]);
   /** What was found last, and for what. */
-  const answer = useSignal<{ readonly query: string; readonly commands: readonly Command[] }>({
-    query: '',
-    commands: [],
-  });
+  const answer = useSignal<Answer>({ query: '', commands: [] });
   /** Enter was pressed before there was an answer. */
   const isWaiting = useRef(false);
   const wanted = query.value.trim();
@@ -56,30 +58,49 @@ export function Palette({ playground }: { playground: Playground }): JSX.Element
   };
   return (
     <Dialog class='switcher' label='Command palette' testId='switcher' onClose={() => (overlay.value = 'none')}>
-      <div class='switcher-field'>
-        <Icon name='search' />
-        <input
-          type='text'
-          role='combobox'
-          aria-label='Search chats, files, agents and actions'
-          aria-expanded='true'
-          aria-controls='destinations'
-          aria-activedescendant={found[chosen] && `go-${found[chosen].id}`}
-          placeholder='Search chats, files, agents and actions'
-          autocomplete='off'
-          data-testid='switcher-query'
-          value={query.value}
-          onInput={({ currentTarget }) => {
-            query.value = currentTarget.value;
-            at.value = 0;
-            isWaiting.current = false;
-          }}
-          onKeyDown={onKeyDown}
-        />
-      </div>
+      <SearchField
+        query={query.value}
+        chosen={found[chosen] && `go-${found[chosen].id}`}
+        onInput={(text) => {
+          query.value = text;
+          at.value = 0;
+          isWaiting.current = false;
+        }}
+        onKeyDown={onKeyDown}
+      />
       <Commands found={found} chosen={chosen} onPoint={(i) => (at.value = i)} onGo={go} />
-      {found.length === 0 && isCurrent && <p class='switcher-empty' role='status'>No results</p>}
+      {found.length === 0 && <p class='switcher-empty' role='status'>{isCurrent ? 'No results' : 'Searching…'}</p>}
     </Dialog>
+  );
+}
+
+interface SearchFieldProps {
+  readonly query: string;
+  /** The id of the chosen row. */
+  readonly chosen: string | undefined;
+  readonly onInput: (text: string) => void;
+  readonly onKeyDown: (event: KeyboardEvent) => void;
+}
+
+function SearchField({ query, chosen, onInput, onKeyDown }: SearchFieldProps): JSX.Element {
+  return (
+    <div class='switcher-field'>
+      <Icon name='search' />
+      <input
+        type='text'
+        role='combobox'
+        aria-label='Search chats, files, agents and actions'
+        aria-expanded='true'
+        aria-controls='destinations'
+        aria-activedescendant={chosen}
+        placeholder='Search chats, files, agents and actions'
+        autocomplete='off'
+        data-testid='switcher-query'
+        value={query}
+        onInput={({ currentTarget }) => onInput(currentTarget.value)}
+        onKeyDown={onKeyDown}
+      />
+    </div>
   );
 }
 

@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import type { PlanQuestion } from '../state/plan-data.ts';
 import type { Answer } from '../state/plan-reply.ts';
 import { ApprovalAnswers } from '../../chat/ui/approval.tsx';
+import { Button } from '../../kit/button.tsx';
 
 interface PlanAnswerProps {
   readonly question: PlanQuestion;
@@ -37,16 +38,14 @@ function Choices(
   return (
     <div class='button-row'>
       {choices.map(({ label, value, said }) => (
-        <button
+        <Button
+          testId='plan-option'
           key={label}
-          type='button'
-          class='button'
-          data-testid='plan-option'
           disabled={disabled}
           onClick={() => onAnswer({ value, said })}
         >
           {label}
-        </button>
+        </Button>
       ))}
     </div>
   );
@@ -102,9 +101,9 @@ function TextForm({ disabled, describedBy, onAnswer }: PlanAnswerProps): JSX.Ele
         disabled={disabled}
         onInput={({ currentTarget }) => (text.value = currentTarget.value)}
       />
-      <button type='submit' class='button is-primary' data-testid='plan-send' disabled={disabled || isEmpty}>
+      <Button type='submit' kind='primary' testId='plan-send' disabled={disabled || isEmpty}>
         Answer
-      </button>
+      </Button>
     </form>
   );
 }

@@ -25,6 +25,7 @@ import { lookOf } from '../state/task-look.ts';
 import { PlanAnswer } from './plan-answer.tsx';
 import { PlanGraph } from './plan-graph.tsx';
 import { TaskFacts, TaskGoal, TaskMark, type TasksProps } from './task-facts.tsx';
+import { Button } from '../../kit/button.tsx';
 
 interface PlanCardProps {
   readonly part: PlanPart;
@@ -176,10 +177,9 @@ function Control(
   { testId, icon, label, onClick }: { testId: string; icon: IconName; label: string; onClick: () => void },
 ): JSX.Element {
   return (
-    <button type='button' class='quiet-button' data-testid={testId} aria-label={`${label} the plan`} onClick={onClick}>
-      <Icon name={icon} />
+    <Button kind='quiet' icon={icon} testId={testId} aria-label={`${label} the plan`} onClick={onClick}>
       <span>{label}</span>
-    </button>
+    </Button>
   );
 }
 

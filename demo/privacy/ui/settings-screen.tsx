@@ -4,7 +4,6 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { modelContext } from '../../../adapters/webmcp/model-context.ts';
 import { OverScreen } from '../../app/frame/over-screen.tsx';
 import { agentOf, type Playground } from '../../app/state/playground.ts';
-import { uncover } from '../../app/state/screens.ts';
 import type { Theme } from '../../app/state/theme.ts';
 import { type ChatHead, restorableMs } from '../../chat/state/chat.ts';
 import { Confirm } from '../../kit/confirm.tsx';
@@ -18,6 +17,7 @@ import type { Holding, Inventory } from '../state/inventory.ts';
 import { createPrivacyPage, type PrivacyPage } from '../state/privacy-page.ts';
 import { type Contact, watchContacts } from '../worker/contacts.ts';
 import { WholeSection } from './whole-section.tsx';
+import { Button } from '../../kit/button.tsx';
 
 /** For the few browsers that have WebMCP. */
 const OfferSection = lazy(async () => (await import('../../webmcp/ui/offer-section.tsx')).OfferSection);
@@ -31,16 +31,13 @@ export function SettingsScreen({ playground }: { playground: Playground }): JSX.
       playground={playground}
       name='settings-page'
       label='Settings'
-      title='Settings'
-      back='Back to the chat'
-      onBack={() => uncover(playground)}
       problem={page.problem.value}
     >
       {page.isSpent.value && page.busy.value === undefined && (
         <p class='button-row'>
-          <button type='button' class='button is-primary' onClick={() => page.reload()}>
+          <Button kind='primary' onClick={() => page.reload()}>
             Reload the page
-          </button>
+          </Button>
         </p>
       )}
       <AppearanceSection playground={playground} />
@@ -79,9 +76,9 @@ function AppearanceSection({ playground: { theme, overlay } }: { playground: Pla
             </button>
           ))}
         </div>
-        <button type='button' class='button' onClick={() => (overlay.value = 'keys')}>
+        <Button onClick={() => (overlay.value = 'keys')}>
           Keyboard shortcuts
-        </button>
+        </Button>
       </div>
     </section>
   );
@@ -142,7 +139,7 @@ export function OfflineSection({ offline: { isStored, newVersion } }: { offline:
       </p>
       {newer && (
         <div class='button-row'>
-          <button type='button' class='button' onClick={newer.take}>Load new version</button>
+          <Button onClick={newer.take}>Load new version</Button>
         </div>
       )}
     </section>
@@ -174,14 +171,12 @@ export function DeletedSection({ playground }: { playground: Playground }): JSX.
               {agentOf(playground.agents, head.agentId).name}, {leftOf(head)} left
             </span>
             <span class='button-row'>
-              <button
-                type='button'
-                class='button'
-                data-testid='restore-chat'
+              <Button
+                testId='restore-chat'
                 onClick={() => void after(chats.restoreDeleted(head), 'The chat is restored')}
               >
                 Restore
-              </button>
+              </Button>
               {asking.value === head.id
                 ? (
                   <Confirm
@@ -192,15 +187,13 @@ export function DeletedSection({ playground }: { playground: Playground }): JSX.
                   />
                 )
                 : (
-                  <button
-                    type='button'
-                    class='button'
-                    data-testid='purge-chat'
+                  <Button
+                    testId='purge-chat'
                     aria-label={`Delete “${head.title || 'Untitled'}” for ever`}
                     onClick={() => (asking.value = head.id)}
                   >
                     Delete…
-                  </button>
+                  </Button>
                 )}
             </span>
           </li>
@@ -226,15 +219,13 @@ export function StoredSection({ page }: { page: PrivacyPage }): JSX.Element {
       {inventory ? <Holdings inventory={inventory} /> : <p class='privacy-faint' aria-busy='true'>Loading…</p>}
       {page.isAsked.value ? <Question page={page} /> : (
         <div class='button-row'>
-          <button
-            type='button'
-            class='button'
-            data-testid='erase'
+          <Button
+            testId='erase'
             disabled={page.busy.value !== undefined || page.isSpent.value}
             onClick={() => page.ask(true)}
           >
             Erase everything…
-          </button>
+          </Button>
         </div>
       )}
     </section>
@@ -263,15 +254,9 @@ function Question({ page }: { page: PrivacyPage }): JSX.Element {
           >
             Keep everything
           </button>
-          <button
-            type='button'
-            class='button is-danger'
-            data-testid='erase-now'
-            disabled={isErasing}
-            onClick={() => void page.erase()}
-          >
+          <Button kind='danger' testId='erase-now' disabled={isErasing} onClick={() => void page.erase()}>
             {isErasing ? 'Erasing…' : 'Erase everything'}
-          </button>
+          </Button>
         </div>
       </div>
     </div>

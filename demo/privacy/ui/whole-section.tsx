@@ -3,6 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { RoomChange, WholeReport } from '../state/whole.ts';
 import type { PrivacyPage } from '../state/privacy-page.ts';
 import { formatCount } from '../../kit/format.ts';
+import { Button } from '../../kit/button.tsx';
 
 /** Everything out to a file, and in from one: what an import would change is shown first. */
 export function WholeSection({ page }: { page: PrivacyPage }): JSX.Element {
@@ -20,15 +21,9 @@ export function WholeSection({ page }: { page: PrivacyPage }): JSX.Element {
         contain secrets or keys.
       </p>
       <div class='button-row'>
-        <button
-          type='button'
-          class='button'
-          data-testid='whole-export'
-          disabled={isBusy}
-          onClick={() => void save(page)}
-        >
+        <Button testId='whole-export' disabled={isBusy} onClick={() => void save(page)}>
           {page.busy.value === 'export' ? 'Exporting…' : 'Export everything'}
-        </button>
+        </Button>
         <label class='button privacy-file'>
           <input
             ref={file}
@@ -82,19 +77,13 @@ function Incoming({ page, name, report }: { page: PrivacyPage; name: string; rep
       </ul>
       <div class='button-row'>
         {changes > 0 && (
-          <button
-            type='button'
-            class='button is-primary'
-            data-testid='whole-apply'
-            disabled={isBusy}
-            onClick={() => void page.apply()}
-          >
+          <Button kind='primary' testId='whole-apply' disabled={isBusy} onClick={() => void page.apply()}>
             {page.busy.value === 'import' ? 'Importing…' : 'Import and reload page'}
-          </button>
+          </Button>
         )}
-        <button type='button' class='button' disabled={isBusy} onClick={() => page.forget()}>
+        <Button disabled={isBusy} onClick={() => page.forget()}>
           {changes > 0 ? 'Cancel' : 'Close'}
-        </button>
+        </Button>
       </div>
     </div>
   );

@@ -1,6 +1,6 @@
 /** The inspector's screen: the runs that there are, and the one that is open. */
 
-import { batch, type ReadonlySignal, signal } from '@preact/signals';
+import { batch, type Signal, signal } from '@preact/signals';
 import { type ErrorData, toData } from '../../../src/base/errors.ts';
 import type { AskedRun } from '../../control/page-control.ts';
 import type { Found, InspectorControl, RunList, RunRecord } from '../../control/runs-control.ts';
@@ -15,41 +15,6 @@ export type InspectorTab = typeof inspectorTabs[number];
 
 export const inspectorTabs = ['timeline', 'steps', 'events', 'tools', 'prompt', 'usage'] as const;
 
-/** The screen's state, and what can be done in it. */
-export interface Inspector {
-  /** `undefined` until the first answer. */
-  readonly list: ReadonlySignal<RunList | undefined>;
-  readonly opened: ReadonlySignal<OpenedRun | undefined>;
-  readonly tab: ReadonlySignal<InspectorTab>;
-  /** Why the latest action failed. */
-  readonly problem: ReadonlySignal<string | undefined>;
-  /** Why the run at an endpoint cannot be shown. */
-  readonly refusal: ReadonlySignal<ErrorData | undefined>;
-  /** Shows the list, as it is now. */
-  showList(): Promise<void>;
-  /** Opens the run, at the endpoint `via` if given; of a plan that another run started, that run. */
-  open(
-    traceId: string,
-    how?: {
-      readonly planId?: string | undefined;
-      readonly via?: string | undefined;
-      /** What of it is shown first; the timeline, where there is no such tab. */
-      readonly tab?: string | undefined;
-    },
-  ): Promise<void>;
-  /** Reads the events of a run of this page; none where it is gone. */
-  readonly eventsOf: (traceId: string) => Promise<RunRecord['events']>;
-  openFile(file: Blob): Promise<void>;
-  /** Shows no run. */
-  leave(): void;
-  show(tab: InspectorTab): void;
-  /** Reloads the prompts of the open run. */
-  refreshPrompts(): Promise<void>;
-  /** What the file of the open run is to hold. */
-  toFile(how: { readonly withPrompts: boolean }): Promise<RunFile | undefined>;
-  erase(): Promise<void>;
-}
-
 interface InspectorOptions {
   readonly control: InspectorControl;
   /** Returns runs of endpoints. */
@@ -59,131 +24,165 @@ interface InspectorOptions {
   readonly now?: () => number;
 }
 
-/** Creates the screen's state. Calls the worker only when shown. */
-export function createInspector({ control, runAt, announce, onErased, now = Date.now }: InspectorOptions): Inspector {
-  const list = signal<RunList | undefined>(undefined);
-  const opened = signal<OpenedRun | undefined>(undefined);
-  const tab = signal<InspectorTab>('timeline');
-  const problem = signal<string | undefined>(undefined);
-  const refusal = signal<ErrorData | undefined>(undefined);
-  let looking = new AbortController();
-  let turns = 0;
-  let wantedTab: string | undefined;
-  const feed = createRunFeed({ control, list, opened });
+/** The screen's state, and what can be done in it. Calls the worker only when shown. */
+export class Inspector {
+  /** `undefined` until the first answer. */
+  readonly list: Signal<RunList | undefined> = signal<RunList | undefined>(undefined);
+  readonly opened: Signal<OpenedRun | undefined> = signal<OpenedRun | undefined>(undefined);
+  readonly tab: Signal<InspectorTab> = signal<InspectorTab>('timeline');
+  /** Why the latest action failed. */
+  readonly problem: Signal<string | undefined> = signal<string | undefined>(undefined);
+  /** Why the run at an endpoint cannot be shown. */
+  readonly refusal: Signal<ErrorData | undefined> = signal<ErrorData | undefined>(undefined);
+  readonly #options: InspectorOptions;
+  readonly #feed: ReturnType<typeof createRunFeed>;
+  readonly #now: () => number;
+  #looking = new AbortController();
+  #turns = 0;
+  #wantedTab: string | undefined;
+
+  constructor(options: InspectorOptions) {
+    this.#options = options;
+    this.#now = options.now ?? Date.now;
+    this.#feed = createRunFeed({ control: options.control, list: this.list, opened: this.opened });
+  }
+
+  /** Shows the list, as it is now. */
+  async showList(): Promise<void> {
+    this.#close();
+    this.#feed.watch();
+    await this.#readList();
+  }
+
+  /** Opens the run, at the endpoint `via` if given; of a plan that another run started, that run. */
+  async open(
+    requested: string,
+    { planId, via, tab }: {
+      readonly planId?: string | undefined;
+      readonly via?: string | undefined;
+      /** What of it is shown first; the timeline, where there is no such tab. */
+      readonly tab?: string | undefined;
+    } = {},
+  ): Promise<void> {
+    this.#wantedTab = tab;
+    if (via !== undefined) return await this.#openAt(via, { traceId: requested, planId });
+    const turn = this.#close();
+    this.#feed.watch();
+    this.#feed.forget();
+    const traceId = planId === undefined ? requested : await this.#traceOfPlan(planId) ?? requested;
+    const record = await this.#answerOf(this.#options.control.run(traceId));
+    if (!record || turn !== this.#turns) return; // another was opened meanwhile
+    this.#showRecord(record, 'worker');
+  }
+
+  /** Reads the events of a run of this page; none where it is gone. */
+  readonly eventsOf = async (traceId: string): Promise<RunRecord['events']> => {
+    const found = await this.#options.control.run(traceId);
+    return found.ok ? found.value.events : [];
+  };
+
+  async openFile(file: Blob): Promise<void> {
+    const turn = ++this.#turns;
+    try {
+      const { prompts = [], ...record } = await readRunFile(file);
+      if (turn !== this.#turns) return;
+      this.problem.value = undefined;
+      this.#showRun(createOpenedRun(record, { source: 'file', prompts, now: this.#now }));
+    } catch (error) {
+      this.problem.value = `${toData(error).message}.`;
+    }
+  }
+
+  /** Shows no run. */
+  leave(): void {
+    this.#close();
+  }
+
+  show(tab: InspectorTab): void {
+    this.tab.value = tab;
+  }
+
+  /** Reloads the prompts of the open run. */
+  async refreshPrompts(): Promise<void> {
+    const run = this.opened.value;
+    if (run?.source !== 'worker') return;
+    const { traceId } = run.record.value.head;
+    run.setPrompts(await this.#options.control.prompts(traceId).catch(() => []));
+  }
+
+  /** What the file of the open run is to hold. */
+  async toFile({ withPrompts }: { readonly withPrompts: boolean }): Promise<RunFile | undefined> {
+    const run = this.opened.value;
+    if (!run) return undefined;
+    if (withPrompts) await this.refreshPrompts();
+    const prompts = withPrompts ? run.prompts.value : undefined;
+    const { head: { question, ...head }, ...record } = run.record.value;
+    // The question is a part of the prompt.
+    return {
+      ...record,
+      head: withPrompts && question !== undefined ? { ...head, question } : head,
+      ...(prompts && { prompts }),
+    };
+  }
+
+  async erase(): Promise<void> {
+    await this.#answerOf(this.#options.control.erase());
+    if (this.problem.value !== undefined) return;
+    this.#options.onErased?.();
+    this.#options.announce('All runs are erased');
+    await this.#readList();
+  }
 
   /** Returns the value, or says what is wrong. */
-  async function answerOf<T>(asking: Promise<Found<T>>): Promise<T | undefined> {
+  async #answerOf<T>(asking: Promise<Found<T>>): Promise<T | undefined> {
     const answer = await asking.catch(() => undefined);
-    problem.value = problemOf(answer, 'The worker did not respond');
+    this.problem.value = problemOf(answer, 'The worker did not respond');
     return answer?.ok ? answer.value : undefined;
   }
 
-  function showRecord(record: RunRecord, source: OpenedRun['source']): void {
-    const run = createOpenedRun(record, { source, now });
-    feed.catchUp(run);
-    show(run);
+  async #readList(): Promise<void> {
+    this.list.value = await this.#options.control.list().catch(() => ({ runs: [], isStored: false }));
   }
 
-  function show(run: OpenedRun): void {
+  #showRecord(record: RunRecord, source: OpenedRun['source']): void {
+    const run = createOpenedRun(record, { source, now: this.#now });
+    this.#feed.catchUp(run);
+    this.#showRun(run);
+  }
+
+  #showRun(run: OpenedRun): void {
     batch(() => {
-      opened.value = run;
-      tab.value = inspectorTabs.find((each) => each === wantedTab) ?? 'timeline';
-      wantedTab = undefined;
+      this.opened.value = run;
+      this.tab.value = inspectorTabs.find((each) => each === this.#wantedTab) ?? 'timeline';
+      this.#wantedTab = undefined;
     });
   }
 
-  async function traceOfPlan(planId: string): Promise<string | undefined> {
-    const { runs } = await control.list().catch(() => ({ runs: [] }));
+  async #traceOfPlan(planId: string): Promise<string | undefined> {
+    const { runs } = await this.#options.control.list().catch(() => ({ runs: [] }));
     return runs.find((head) => head.planId === planId)?.traceId;
   }
 
-  async function refreshPrompts(): Promise<void> {
-    const run = opened.value;
-    if (run?.source !== 'worker') return;
-    const { traceId } = run.record.value.head;
-    run.setPrompts(await control.prompts(traceId).catch(() => []));
-  }
-
-  function leave(): number {
-    looking.abort();
+  /** Returns the turn of what is opened next. */
+  #close(): number {
+    this.#looking.abort();
     batch(() => {
-      opened.value = undefined;
-      problem.value = undefined;
-      refusal.value = undefined;
+      this.opened.value = undefined;
+      this.problem.value = undefined;
+      this.refusal.value = undefined;
     });
-    return ++turns;
+    return ++this.#turns;
   }
 
-  async function openAt(via: string, requested: AskedRun): Promise<void> {
-    const turn = leave();
-    feed.forget();
-    looking = new AbortController();
-    const found = await runAt(via, requested, { onNews: (news) => feed.take(news), signal: looking.signal })
+  async #openAt(via: string, requested: AskedRun): Promise<void> {
+    const turn = this.#close();
+    this.#feed.forget();
+    this.#looking = new AbortController();
+    const { signal: isOver } = this.#looking;
+    const found = await this.#options.runAt(via, requested, { onNews: (news) => this.#feed.take(news), signal: isOver })
       .catch((error: unknown) => ({ ok: false, error: toData(error) } as const));
-    if (turn !== turns) return; // another was opened meanwhile
-    if (found.ok) showRecord(found.value, 'endpoint');
-    else refusal.value = found.error;
+    if (turn !== this.#turns) return; // another was opened meanwhile
+    if (found.ok) this.#showRecord(found.value, 'endpoint');
+    else this.refusal.value = found.error;
   }
-
-  return {
-    list,
-    opened,
-    tab,
-    problem,
-    refusal,
-    refreshPrompts,
-    async showList() {
-      leave();
-      feed.watch();
-      list.value = await control.list().catch(() => ({ runs: [], isStored: false }));
-    },
-    async open(requested, { planId, via, tab: first } = {}) {
-      wantedTab = first;
-      if (via !== undefined) return await openAt(via, { traceId: requested, planId });
-      const turn = leave();
-      feed.watch();
-      feed.forget();
-      const traceId = planId === undefined ? requested : await traceOfPlan(planId) ?? requested;
-      const record = await answerOf(control.run(traceId));
-      if (!record || turn !== turns) return; // another was opened meanwhile
-      showRecord(record, 'worker');
-    },
-    async eventsOf(traceId) {
-      const found = await control.run(traceId);
-      return found.ok ? found.value.events : [];
-    },
-    async openFile(file) {
-      const turn = ++turns;
-      try {
-        const { prompts = [], ...record } = await readRunFile(file);
-        if (turn !== turns) return;
-        problem.value = undefined;
-        show(createOpenedRun(record, { source: 'file', prompts, now }));
-      } catch (error) {
-        problem.value = `${toData(error).message}.`;
-      }
-    },
-    leave: () => void leave(),
-    show: (next) => void (tab.value = next),
-    async toFile({ withPrompts }) {
-      const run = opened.value;
-      if (!run) return undefined;
-      if (withPrompts) await refreshPrompts();
-      const prompts = withPrompts ? run.prompts.value : undefined;
-      const { head: { question, ...head }, ...record } = run.record.value;
-      // The question is a part of the prompt.
-      return {
-        ...record,
-        head: withPrompts && question !== undefined ? { ...head, question } : head,
-        ...(prompts && { prompts }),
-      };
-    },
-    async erase() {
-      await answerOf(control.erase());
-      if (problem.value !== undefined) return;
-      onErased?.();
-      announce('All runs are erased');
-      list.value = await control.list().catch(() => ({ runs: [], isStored: false }));
-    },
-  };
 }

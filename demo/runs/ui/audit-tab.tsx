@@ -8,6 +8,8 @@ import { Asking, Refusal } from './refusal.tsx';
 import { InspectAction, type TabProps, timeOf } from './runs-tab.tsx';
 import { RunStatus } from '../../kit/run-status.tsx';
 import { showRun } from '../../app/state/screens.ts';
+import { Choice } from '../../kit/choice.tsx';
+import { Button } from '../../kit/button.tsx';
 
 /** Who did what at the endpoint, by filters, and whether the chain of entries is whole. */
 export function AuditTab({ state, url, playground }: TabProps): JSX.Element {
@@ -39,13 +41,9 @@ export function AuditTab({ state, url, playground }: TabProps): JSX.Element {
             ))}
           </ul>
           {audit.value.value.nextPageToken !== undefined && (
-            <button
-              type='button'
-              class='button'
-              onClick={() => void state.moreAudit()}
-            >
+            <Button onClick={() => void state.moreAudit()}>
               Show more
-            </button>
+            </Button>
           )}
         </>
       )}
@@ -72,8 +70,8 @@ function Filters({ state }: { state: Console }): JSX.Element {
   return (
     <form class='console-filters' aria-label='Filter audit entries' onSubmit={(event) => event.preventDefault()}>
       {fields.map(([name, label]) => (
-        <label key={name}>
-          {label}
+        <label key={name} class='field'>
+          <span>{label}</span>
           <input
             type='text'
             autocomplete='off'
@@ -84,16 +82,12 @@ function Filters({ state }: { state: Console }): JSX.Element {
           />
         </label>
       ))}
-      <label>
-        Time
-        <select
-          value={String(filter.withinMs)}
-          onChange={({ currentTarget }) =>
-            void state.narrowAudit({ withinMs: times[currentTarget.selectedIndex]?.[1] })}
-        >
-          {times.map(([label, ms]) => <option key={label} value={String(ms)}>{label}</option>)}
-        </select>
-      </label>
+      <Choice
+        label='Time'
+        value={String(filter.withinMs)}
+        options={times.map(([label, ms]) => [String(ms), label])}
+        onChoose={(chosen) => void state.narrowAudit({ withinMs: times.find(([, ms]) => String(ms) === chosen)?.[1] })}
+      />
     </form>
   );
 }
@@ -102,9 +96,9 @@ function Chain({ state }: { state: Console }): JSX.Element {
   const checked = state.verification.value;
   return (
     <div class='console-chain'>
-      <button type='button' class='button' data-testid='console-verify' onClick={() => void state.verify()}>
+      <Button testId='console-verify' onClick={() => void state.verify()}>
         Verify audit chain
-      </button>
+      </Button>
       <p role='status' data-testid='console-verification'>
         {checked === undefined &&
           'Checks that no stored entry was changed or removed: each entry contains the hash of the one before it.'}

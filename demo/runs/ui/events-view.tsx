@@ -5,11 +5,13 @@ import type { OpenedRun } from '../state/opened-run.ts';
 import { formatCount } from '../../kit/format.ts';
 import { JsonView } from '../../kit/json-view.tsx';
 import { lazy } from '../../kit/lazy.tsx';
-import { nameOfModel } from '../../settings/state/model-name.ts';
+import { nameOfModel } from '../../kit/model-name.ts';
 import { formatMoment } from './moment.ts';
 import { RunDetails } from './run-details.tsx';
 import { Status } from './status.tsx';
 import { rankAfter, ranksIn, RowSpace, useRows } from '../../kit/hooks/use-rows.tsx';
+import { Choice } from '../../kit/choice.tsx';
+import { Button } from '../../kit/button.tsx';
 
 const TryRules = lazy(async () => (await import('./try-rules.tsx')).TryRules);
 
@@ -52,18 +54,14 @@ function Filters({ run, onTry }: { run: OpenedRun; onTry: () => void }): JSX.Ele
   const count = run.found.value.length;
   return (
     <div class='event-filters'>
-      <label>
-        <span>Action</span>
-        <select
-          data-testid='event-action'
-          value={action}
-          onChange={({ currentTarget }) => run.setFilter({ action: currentTarget.value })}
-        >
-          <option value=''>Any</option>
-          {run.actions.value.map(([name, times]) => <option key={name} value={name}>{name} ({times})</option>)}
-        </select>
-      </label>
-      <label>
+      <Choice
+        label='Action'
+        testId='event-action'
+        value={action}
+        options={[['', 'Any'], ...run.actions.value.map(([name, times]) => [name, `${name} (${times})`] as const)]}
+        onChoose={(chosen) => run.setFilter({ action: chosen })}
+      />
+      <label class='field'>
         <span>Search events</span>
         <input
           type='search'
@@ -76,7 +74,7 @@ function Filters({ run, onTry }: { run: OpenedRun; onTry: () => void }): JSX.Ele
       <p class='inspector-faint' role='status' data-testid='event-count'>
         {count === 0 ? 'No results' : formatCount(count, 'event')}
       </p>
-      <button type='button' class='button' data-testid='open-try-rules' onClick={onTry}>Try rules</button>
+      <Button testId='open-try-rules' onClick={onTry}>Try rules</Button>
     </div>
   );
 }

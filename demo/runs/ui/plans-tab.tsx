@@ -10,6 +10,7 @@ import { Gap, InspectAction, type TabProps, timeOf } from './runs-tab.tsx';
 import { isOver } from '../state/plan-views.ts';
 import { RunStatus } from '../../kit/run-status.tsx';
 import { showRun, showRuns } from '../../app/state/screens.ts';
+import { Button } from '../../kit/button.tsx';
 
 /** The endpoint's plans; one can be opened, with its agents, and steered. */
 export function PlansTab({ state, url, playground }: TabProps): JSX.Element {
@@ -107,22 +108,12 @@ function Plan({ plan, state, url, playground }: TabProps & { plan: PlanView }): 
 function Steering({ plan, state }: { plan: PlanView; state: Console }): JSX.Element {
   return (
     <>
-      <button
-        type='button'
-        class='button'
-        data-testid='console-pause'
-        onClick={() => void state.steerPlan(plan.paused ? 'resume' : 'pause')}
-      >
+      <Button testId='console-pause' onClick={() => void state.steerPlan(plan.paused ? 'resume' : 'pause')}>
         {plan.paused ? 'Resume' : 'Pause'}
-      </button>
-      <button
-        type='button'
-        class='button'
-        data-testid='console-cancel-plan'
-        onClick={() => void state.steerPlan('cancel')}
-      >
+      </Button>
+      <Button testId='console-cancel-plan' onClick={() => void state.steerPlan('cancel')}>
         Cancel plan
-      </button>
+      </Button>
     </>
   );
 }

@@ -6,7 +6,7 @@ import type { Prompt, PromptMessage, PromptPart } from '../../control/runs-contr
 import { formatCount } from '../../kit/format.ts';
 import { Icon } from '../../kit/icon.tsx';
 import { JsonView } from '../../kit/json-view.tsx';
-import { nameOfModel } from '../../settings/state/model-name.ts';
+import { nameOfModel } from '../../kit/model-name.ts';
 import type { Inspector } from '../state/inspector.ts';
 import type { OpenedRun } from '../state/opened-run.ts';
 
@@ -34,7 +34,7 @@ export function PromptView({ run, inspector }: PromptViewProps): JSX.Element {
           ? 'Anyone with this file can read the conversation.'
           : 'Prompts are held only in this page’s memory, and are discarded when the page closes.'}
       </p>
-      <label class='prompt-choice'>
+      <label class='field prompt-choice'>
         <span>Model call</span>
         <select
           data-testid='prompt-choice'

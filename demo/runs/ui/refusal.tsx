@@ -3,6 +3,7 @@ import type { ErrorData } from '../../../src/base/errors.ts';
 import { describeProblem } from '../../chat/state/problem.ts';
 import { Icon } from '../../kit/icon.tsx';
 import { Swell } from '../../kit/mark.tsx';
+import { Button } from '../../kit/button.tsx';
 
 interface RefusalProps {
   readonly error: ErrorData;
@@ -24,7 +25,7 @@ export function Refusal({ error, scope, onRetry }: RefusalProps): JSX.Element {
           <code class='code-chip'>{error.code}</code> {error.message}
         </p>
         <div class='button-row'>
-          <button type='button' class='button' data-testid='console-retry' onClick={onRetry}>Try again</button>
+          <Button testId='console-retry' onClick={onRetry}>Try again</Button>
         </div>
       </div>
     </div>

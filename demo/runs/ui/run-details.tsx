@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { Icon } from '../../kit/icon.tsx';
 import { Status } from './status.tsx';
+import { IconButton } from '../../kit/button.tsx';
 
 interface RunDetailsProps {
   readonly label: string;
@@ -21,18 +21,15 @@ export function RunDetails(props: RunDetailsProps): JSX.Element {
       <header>
         <Status status={status} />
         <h2>{title}</h2>
-        <button
-          type='button'
-          class='icon-button'
-          data-testid={`${testId}-close`}
-          aria-label='Close details'
+        <IconButton
+          icon='cross'
+          label='Close details'
+          testId={`${testId}-close`}
           onClick={() => {
             onClose();
             document.querySelector<HTMLElement>(`[data-testid=${from}]`)?.focus();
           }}
-        >
-          <Icon name='cross' />
-        </button>
+        />
       </header>
       {children}
     </aside>

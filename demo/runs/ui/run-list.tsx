@@ -7,12 +7,12 @@ import { agentOf, type Playground } from '../../app/state/playground.ts';
 import { formatCount, formatDuration } from '../../kit/format.ts';
 import { GuideLink } from '../../kit/guide-link.tsx';
 import { Confirm } from '../../kit/confirm.tsx';
-import { Icon } from '../../kit/icon.tsx';
 import { type RunState, runStates, RunStatus, stateOfRun, wordOfRun } from '../../kit/run-status.tsx';
 import { runTitles } from '../state/run-title.ts';
 import { showRun } from '../../app/state/screens.ts';
 import { lazy } from '../../kit/lazy.tsx';
 import type { EventsOf } from './try-rules.tsx';
+import { Button } from '../../kit/button.tsx';
 
 const TryRules = lazy(async () => (await import('./try-rules.tsx')).TryRules);
 
@@ -129,15 +129,9 @@ export function RunRows<Run extends ListedRun>(
           <option value=''>All states</option>
           {runStates.map((each) => <option key={each} value={each}>{wordOfRun(each)}</option>)}
         </select>
-        <button
-          type='button'
-          class='button'
-          data-testid='runs-try-rules'
-          disabled={shown.length === 0}
-          onClick={() => (isTrying.value = true)}
-        >
+        <Button testId='runs-try-rules' disabled={shown.length === 0} onClick={() => (isTrying.value = true)}>
           Try rules
-        </button>
+        </Button>
         {isTrying.value && (
           <TryRules
             runs={shown}
@@ -157,48 +151,64 @@ export function RunRows<Run extends ListedRun>(
         </p>
       )}
       <ul class='boxed' data-testid='run-rows'>
-        {shown.map((run) => {
-          const name = nameOf(run);
-          return (
-            <li key={run.runId ?? run.traceId} class='run-line'>
-              <button
-                type='button'
-                class='run-row'
-                data-testid='run-row'
-                data-trace={run.traceId}
-                data-run-state={stateOfRun(run)}
-                onClick={() => onOpen(run)}
-              >
-                <span class='run-row-name' dir='auto'>{titleOf(run)}</span>
-                <RunStatus state={stateOfRun(run)} />
-                <span class='run-row-facts'>
-                  {[name, ...factsOf(run)].join(' · ')}
-                </span>
-                <time
-                  class='run-row-time'
-                  dateTime={new Date(run.startedAt).toISOString()}
-                  title={timeOf(run.startedAt)}
-                >
-                  {agoOf(run.startedAt)}
-                </time>
-              </button>
-              {onCancel && stateOfRun(run) === 'running' && (
-                <button
-                  type='button'
-                  class='quiet-button'
-                  data-testid='run-cancel'
-                  aria-label={`Cancel the run of ${name}`}
-                  onClick={() => onCancel(run)}
-                >
-                  <Icon name='stop' />
-                  <span>Cancel</span>
-                </button>
-              )}
-            </li>
-          );
-        })}
+        {shown.map((run) => (
+          <RunRow
+            key={run.runId ?? run.traceId}
+            run={run}
+            title={titleOf(run)}
+            name={nameOf(run)}
+            onOpen={onOpen}
+            {...(onCancel && { onCancel })}
+          />
+        ))}
       </ul>
     </>
+  );
+}
+
+interface RunRowProps<Run extends ListedRun> extends Pick<RunRowsProps<Run>, 'onOpen' | 'onCancel'> {
+  readonly run: Run;
+  readonly title: string;
+  /** The agent's. */
+  readonly name: string;
+}
+
+function RunRow<Run extends ListedRun>({ run, title, name, onOpen, onCancel }: RunRowProps<Run>): JSX.Element {
+  return (
+    <li class='run-line'>
+      <button
+        type='button'
+        class='run-row'
+        data-testid='run-row'
+        data-trace={run.traceId}
+        data-run-state={stateOfRun(run)}
+        onClick={() => onOpen(run)}
+      >
+        <span class='run-row-name' dir='auto'>{title}</span>
+        <RunStatus state={stateOfRun(run)} />
+        <span class='run-row-facts'>
+          {[name, ...factsOf(run)].join(' · ')}
+        </span>
+        <time
+          class='run-row-time'
+          dateTime={new Date(run.startedAt).toISOString()}
+          title={timeOf(run.startedAt)}
+        >
+          {agoOf(run.startedAt)}
+        </time>
+      </button>
+      {onCancel && stateOfRun(run) === 'running' && (
+        <Button
+          kind='quiet'
+          icon='stop'
+          testId='run-cancel'
+          aria-label={`Cancel the run of ${name}`}
+          onClick={() => onCancel(run)}
+        >
+          <span>Cancel</span>
+        </Button>
+      )}
+    </li>
   );
 }
 
@@ -243,9 +253,9 @@ function OpenFile({ onFile }: { onFile: (file: File | undefined) => void }): JSX
   const input = useRef<HTMLInputElement>(null);
   return (
     <>
-      <button type='button' class='button' data-testid='run-open-file' onClick={() => input.current?.click()}>
+      <Button testId='run-open-file' onClick={() => input.current?.click()}>
         Open file
-      </button>
+      </Button>
       <input
         ref={input}
         type='file'
@@ -267,10 +277,9 @@ function Erase({ inspector }: { inspector: Inspector }): JSX.Element {
   const isAsking = useSignal(false);
   if (!isAsking.value) {
     return (
-      <button type='button' class='button' data-testid='runs-erase' onClick={() => (isAsking.value = true)}>
-        <Icon name='trash' />
+      <Button icon='trash' testId='runs-erase' onClick={() => (isAsking.value = true)}>
         Erase all…
-      </button>
+      </Button>
     );
   }
   return (

@@ -12,7 +12,7 @@ import { oncePer } from '../../kit/hooks/once-per.ts';
 import { useCurrentInView } from '../../kit/hooks/use-current-in-view.ts';
 import { lazy } from '../../kit/lazy.tsx';
 import { Swell } from '../../kit/mark.tsx';
-import { createInspector, type Inspector, inspectorTabs } from '../state/inspector.ts';
+import { Inspector, inspectorTabs } from '../state/inspector.ts';
 import { runTitles } from '../state/run-title.ts';
 import { NotLoaded } from './not-loaded.tsx';
 import { RunList } from './run-list.tsx';
@@ -194,7 +194,7 @@ function openPlace(inspector: Inspector, at: Place | RunScreen): void {
 }
 
 const inspectorOf = oncePer((playground: Playground): Inspector =>
-  createInspector({
+  new Inspector({
     control: playground.runs.connect(),
     runAt: playground.runs.runAt,
     announce: (text) => void (playground.announcement.value = text),

@@ -2,10 +2,10 @@ import type { JSX } from 'preact';
 import type { Activity } from '../../control/server-control.ts';
 import type { Console } from '../state/console.ts';
 import type { Playground } from '../../app/state/playground.ts';
-import { Icon } from '../../kit/icon.tsx';
 import { Asking, Refusal } from './refusal.tsx';
 import { RunRows } from './run-list.tsx';
 import { showRun } from '../../app/state/screens.ts';
+import { Button } from '../../kit/button.tsx';
 
 /** What a part of the console needs. */
 export interface TabProps {
@@ -43,10 +43,9 @@ export function RunsTab({ state, url, playground }: TabProps): JSX.Element {
 /** Opens a trace in the inspector. */
 export function InspectAction({ label, onClick }: { label: string; onClick: () => void }): JSX.Element {
   return (
-    <button type='button' class='quiet-button' aria-label={label} onClick={onClick}>
-      <Icon name='waterfall' />
+    <Button kind='quiet' icon='waterfall' aria-label={label} onClick={onClick}>
       <span>Inspect</span>
-    </button>
+    </Button>
   );
 }
 

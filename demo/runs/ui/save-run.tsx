@@ -4,8 +4,8 @@ import type { Inspector } from '../state/inspector.ts';
 import type { OpenedRun } from '../state/opened-run.ts';
 import { nameOfFile, type RunFile, writeRunFile } from '../state/run-file.ts';
 import { Dialog } from '../../kit/dialog.tsx';
-import { Icon } from '../../kit/icon.tsx';
 import { saveFile } from '../../kit/save-file.ts';
+import { Button } from '../../kit/button.tsx';
 
 interface SaveRunProps {
   readonly run: OpenedRun;
@@ -18,19 +18,17 @@ export function SaveRun({ run, inspector }: SaveRunProps): JSX.Element {
   const close = (): void => void (isOpen.value = false);
   return (
     <>
-      <button
-        type='button'
-        class='button'
-        data-testid='run-save'
+      <Button
+        icon='save'
+        testId='run-save'
         aria-haspopup='dialog'
         onClick={() => {
           isOpen.value = true;
           void inspector.refreshPrompts();
         }}
       >
-        <Icon name='save' />
         Save as a file
-      </button>
+      </Button>
       {isOpen.value && <SaveDialog run={run} inspector={inspector} onClose={close} />}
     </>
   );
@@ -72,8 +70,8 @@ function SaveDialog({ run, inspector, onClose }: SaveRunProps & { onClose: () =>
             : 'Prompts contain the whole chat up to this run. Known secrets are redacted.'}
         </p>
         <div class='dialog-foot'>
-          <button type='button' class='button' onClick={onClose}>Cancel</button>
-          <button type='submit' class='button is-primary' data-testid='save-run-now'>Save</button>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type='submit' kind='primary' testId='save-run-now'>Save</Button>
         </div>
       </form>
     </Dialog>

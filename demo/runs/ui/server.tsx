@@ -13,6 +13,7 @@ import { endpointOf } from '../../settings/state/settings.ts';
 import { GuideLink } from '../../kit/guide-link.tsx';
 import { oncePer } from '../../kit/hooks/once-per.ts';
 import { Asking, Refusal } from './refusal.tsx';
+import { Button } from '../../kit/button.tsx';
 
 /** The way to a server, or why there is none. */
 export interface Server {
@@ -78,9 +79,9 @@ function Unconnected({ playground: { overlay } }: { playground: Playground }): J
       <p>
         <GuideLink page='endpoint'>Set up a server</GuideLink>
       </p>
-      <button type='button' class='button is-primary' onClick={() => (overlay.value = 'server')}>
+      <Button kind='primary' onClick={() => (overlay.value = 'server')}>
         Connect to a server
-      </button>
+      </Button>
     </div>
   );
 }

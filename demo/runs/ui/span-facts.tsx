@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import type { RunSpan } from '../state/run-spans.ts';
 import { formatCount } from '../../kit/format.ts';
-import { nameOfModel } from '../../settings/state/model-name.ts';
+import { nameOfModel } from '../../kit/model-name.ts';
 import { Fact } from '../../chat/ui/fact.tsx';
 import { formatLength, formatMoment } from './moment.ts';
 import { wordOf } from './status.tsx';

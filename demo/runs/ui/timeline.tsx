@@ -1,7 +1,7 @@
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { formatCount } from '../../kit/format.ts';
-import { Icon, type IconName } from '../../kit/icon.tsx';
+import type { IconName } from '../../kit/icon.tsx';
 import { JsonView } from '../../kit/json-view.tsx';
 import type { OpenedRun } from '../state/opened-run.ts';
 import { rowsOf } from '../state/span-rows.ts';
@@ -11,6 +11,7 @@ import { RunDetails } from './run-details.tsx';
 import { SpanFacts, targetOf } from './span-facts.tsx';
 import { wordOf } from './status.tsx';
 import { Waterfall } from './waterfall.tsx';
+import { Button, IconButton } from '../../kit/button.tsx';
 
 interface TimelineProps {
   readonly run: OpenedRun;
@@ -26,55 +27,7 @@ export function Timeline({ run, onPrompt }: TimelineProps): JSX.Element {
   return (
     <div class='timeline' data-selected={run.selected.value !== undefined}>
       <div class='timeline-main'>
-        <div class='timeline-tools' role='toolbar' aria-label='Timeline'>
-          <Tool
-            icon='zoomIn'
-            label='Zoom in (+)'
-            testId='zoom-in'
-            isOff={isTable.value}
-            onUse={() => run.zoom(0.5)}
-          />
-          <Tool
-            icon='zoomOut'
-            label='Zoom out (−)'
-            testId='zoom-out'
-            isOff={isTable.value}
-            onUse={() => run.zoom(2)}
-          />
-          <Tool
-            icon='whole'
-            label='Show whole run (0)'
-            testId='zoom-whole'
-            isOff={isTable.value || !run.isZoomed.value}
-            onUse={() => run.showAll()}
-          />
-          <Tool
-            icon='unfold'
-            label='Expand all'
-            testId='open-all'
-            isOff={isTable.value}
-            onUse={() => run.setAll(true)}
-          />
-          <Tool
-            icon='fold'
-            label='Collapse all'
-            testId='close-all'
-            isOff={isTable.value}
-            onUse={() => run.setAll(false)}
-          />
-          <Legend />
-          <button
-            type='button'
-            class='icon-button'
-            data-testid='as-table'
-            aria-pressed={isTable.value}
-            aria-label='Show as table'
-            title='Show as table'
-            onClick={() => (isTable.value = !isTable.value)}
-          >
-            <Icon name='table' />
-          </button>
-        </div>
+        <Tools run={run} isTable={isTable} />
         {isTable.value ? <SpanTable run={run} /> : (
           <>
             <Overview run={run} />
@@ -83,6 +36,56 @@ export function Timeline({ run, onPrompt }: TimelineProps): JSX.Element {
         )}
       </div>
       <SpanDetails run={run} onPrompt={onPrompt} />
+    </div>
+  );
+}
+
+function Tools({ run, isTable }: { readonly run: OpenedRun; readonly isTable: Signal<boolean> }): JSX.Element {
+  return (
+    <div class='timeline-tools' role='toolbar' aria-label='Timeline'>
+      <Tool
+        icon='zoomIn'
+        label='Zoom in (+)'
+        testId='zoom-in'
+        isOff={isTable.value}
+        onUse={() => run.zoom(0.5)}
+      />
+      <Tool
+        icon='zoomOut'
+        label='Zoom out (−)'
+        testId='zoom-out'
+        isOff={isTable.value}
+        onUse={() => run.zoom(2)}
+      />
+      <Tool
+        icon='whole'
+        label='Show whole run (0)'
+        testId='zoom-whole'
+        isOff={isTable.value || !run.isZoomed.value}
+        onUse={() => run.showAll()}
+      />
+      <Tool
+        icon='unfold'
+        label='Expand all'
+        testId='open-all'
+        isOff={isTable.value}
+        onUse={() => run.setAll(true)}
+      />
+      <Tool
+        icon='fold'
+        label='Collapse all'
+        testId='close-all'
+        isOff={isTable.value}
+        onUse={() => run.setAll(false)}
+      />
+      <Legend />
+      <IconButton
+        icon='table'
+        label='Show as table'
+        testId='as-table'
+        aria-pressed={isTable.value}
+        onClick={() => (isTable.value = !isTable.value)}
+      />
     </div>
   );
 }
@@ -96,19 +99,7 @@ interface ToolProps {
 }
 
 function Tool({ icon, label, testId, isOff, onUse }: ToolProps): JSX.Element {
-  return (
-    <button
-      type='button'
-      class='icon-button'
-      aria-label={label}
-      title={label}
-      data-testid={testId}
-      disabled={isOff}
-      onClick={onUse}
-    >
-      <Icon name={icon} />
-    </button>
-  );
+  return <IconButton icon={icon} label={label} testId={testId} disabled={isOff} onClick={onUse} />;
 }
 
 function Legend(): JSX.Element {
@@ -141,15 +132,13 @@ function SpanDetails({ run, onPrompt }: SpanDetailsProps): JSX.Element | null {
       onClose={() => run.select(undefined)}
     >
       <div class='button-row'>
-        <button type='button' class='quiet-button' data-testid='span-zoom' onClick={() => run.zoomTo(span)}>
-          <Icon name='zoomIn' />
+        <Button kind='quiet' icon='zoomIn' testId='span-zoom' onClick={() => run.zoomTo(span)}>
           Zoom to span
-        </button>
+        </Button>
         {span.kind === 'model' && (
-          <button type='button' class='quiet-button' data-testid='span-prompt' onClick={onPrompt}>
-            <Icon name='eye' />
+          <Button kind='quiet' icon='eye' testId='span-prompt' onClick={onPrompt}>
             Show prompt
-          </button>
+          </Button>
         )}
       </div>
       <SpanFacts span={span} />
@@ -198,9 +187,9 @@ function SpanTable({ run }: { run: OpenedRun }): JSX.Element {
         </tbody>
       </table>
       {shown.value < rows.length && (
-        <button type='button' class='button' data-testid='table-more' onClick={() => (shown.value += pageSize)}>
+        <Button testId='table-more' onClick={() => (shown.value += pageSize)}>
           Show more ({(rows.length - shown.value).toLocaleString('en')} left)
-        </button>
+        </Button>
       )}
     </div>
   );

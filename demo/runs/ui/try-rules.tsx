@@ -8,6 +8,7 @@ import { Dialog } from '../../kit/dialog.tsx';
 import { formatCount } from '../../kit/format.ts';
 import { GuideLink } from '../../kit/guide-link.tsx';
 import type { RunHead } from '../../control/runs-control.ts';
+import { Button } from '../../kit/button.tsx';
 
 const decisions = { allow: 'allowed', ask: 'asks', deny: 'denied', unknown: 'depends on a value' } as const;
 
@@ -123,18 +124,13 @@ export function TryRules({ runs, eventsOf, list, onClose }: TryRulesProps): JSX.
           {tried.value && <Result tried={tried.value} list={list} />}
         </div>
         <div class='button-row'>
-          <button type='submit' class='button is-primary' data-testid='try-rules-run'>Try rules</button>
+          <Button type='submit' kind='primary' testId='try-rules-run'>Try rules</Button>
           {progress.value !== undefined && (
-            <button
-              type='button'
-              class='button'
-              data-testid='try-rules-stop'
-              onClick={() => work.current.abort()}
-            >
+            <Button testId='try-rules-stop' onClick={() => work.current.abort()}>
               Stop
-            </button>
+            </Button>
           )}
-          <button type='button' class='button' onClick={onClose}>Close</button>
+          <Button onClick={onClose}>Close</Button>
         </div>
       </form>
     </Dialog>

@@ -2,13 +2,12 @@ import type { JSX } from 'preact';
 import type { PromptUse, TimeSplit, Usage } from '../state/breakdown.ts';
 import type { OpenedRun } from '../state/opened-run.ts';
 import { formatDuration } from '../../kit/format.ts';
-import { nameOfModel } from '../../settings/state/model-name.ts';
+import { nameOfModel } from '../../kit/model-name.ts';
+import { Button } from '../../kit/button.tsx';
 
 /** Where the run's time and tokens went, in all and step by step. */
 export function UsageView({ run, onPrompt }: { run: OpenedRun; onPrompt: () => void }): JSX.Element {
   const { total, steps, prompts } = run.breakdown.value;
-  const mostMs = Math.max(1, ...steps.map(({ time }) => time.totalMs));
-  const mostTokens = Math.max(1, ...steps.map(({ inputTokens, outputTokens }) => inputTokens + outputTokens));
   return (
     <div class='run-scroll' data-testid='usage-view'>
       <section>
@@ -30,35 +29,7 @@ export function UsageView({ run, onPrompt }: { run: OpenedRun; onPrompt: () => v
         <h2>By step</h2>
         {steps.length === 0
           ? <p class='inspector-faint' data-testid='usage-no-steps'>This run has no steps.</p>
-          : (
-            <div class='usage-scroll' tabIndex={0} role='region' aria-label='Steps'>
-              <table class='usage-table' data-testid='usage-steps'>
-                <thead>
-                  <tr>
-                    <th scope='col'>Step</th>
-                    <th scope='col'>Time</th>
-                    <th scope='col' class='is-number'>Model</th>
-                    <th scope='col' class='is-number'>First token</th>
-                    <th scope='col' class='is-number'>Tools</th>
-                    <th scope='col' class='is-number'>Waiting</th>
-                    <th scope='col'>Tokens</th>
-                    <th scope='col' class='is-number'>Input</th>
-                    <th scope='col' class='is-number'>Output</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {steps.map((step) => (
-                    <Step
-                      key={step.key}
-                      step={step}
-                      mostMs={mostMs}
-                      mostTokens={mostTokens}
-                    />
-                  ))}
-                </tbody>
-              </table>
-            </div>
-          )}
+          : <Steps steps={steps} />}
       </section>
       {prompts.length > 0 && (
         <section>
@@ -72,6 +43,40 @@ export function UsageView({ run, onPrompt }: { run: OpenedRun; onPrompt: () => v
           />
         </section>
       )}
+    </div>
+  );
+}
+
+function Steps({ steps }: { readonly steps: readonly Usage[] }): JSX.Element {
+  const mostMs = Math.max(1, ...steps.map(({ time }) => time.totalMs));
+  const mostTokens = Math.max(1, ...steps.map(({ inputTokens, outputTokens }) => inputTokens + outputTokens));
+  return (
+    <div class='usage-scroll' tabIndex={0} role='region' aria-label='Steps'>
+      <table class='usage-table' data-testid='usage-steps'>
+        <thead>
+          <tr>
+            <th scope='col'>Step</th>
+            <th scope='col'>Time</th>
+            <th scope='col' class='is-number'>Model</th>
+            <th scope='col' class='is-number'>First token</th>
+            <th scope='col' class='is-number'>Tools</th>
+            <th scope='col' class='is-number'>Waiting</th>
+            <th scope='col'>Tokens</th>
+            <th scope='col' class='is-number'>Input</th>
+            <th scope='col' class='is-number'>Output</th>
+          </tr>
+        </thead>
+        <tbody>
+          {steps.map((step) => (
+            <Step
+              key={step.key}
+              step={step}
+              mostMs={mostMs}
+              mostTokens={mostTokens}
+            />
+          ))}
+        </tbody>
+      </table>
     </div>
   );
 }
@@ -106,15 +111,14 @@ function Prompts(
             <PromptBar prompt={prompt} most={most} />
             <span class='inspector-faint'>{inWords(prompt)}</span>
             {prompt.break && (
-              <button
-                type='button'
-                class='quiet-button'
-                data-testid='prompt-break'
+              <Button
+                kind='quiet'
+                testId='prompt-break'
                 title='Show what has changed'
                 onClick={() => onBreak(prompt.key)}
               >
                 {prompt.break.reason ?? 'unexpected change'} −{prompt.break.lost.toLocaleString('en')}
-              </button>
+              </Button>
             )}
           </li>
         ))}

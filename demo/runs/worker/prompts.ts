@@ -72,35 +72,6 @@ export function createPrompts(): Prompts {
     return added;
   }
 
-  function observedModel(model: LanguageModel): LanguageModel {
-    return {
-      specificationVersion: model.specificationVersion,
-      provider: model.provider,
-      modelId: model.modelId,
-      get supportedUrls() {
-        return model.supportedUrls;
-      },
-      doGenerate(options) {
-        see(model, options);
-        return model.doGenerate(options);
-      },
-      async doStream(options) {
-        const call = see(model, options);
-        const observe = async (error: unknown): Promise<void> => {
-          const said = await saidIn(error);
-          if (call && said !== undefined) call.prompt = { ...call.prompt, said: redaction.text(said) };
-        };
-        try {
-          const { stream, ...rest } = await model.doStream(options);
-          return { ...rest, stream: stream.pipeThrough(observeErrors(observe)) };
-        } catch (error) {
-          await observe(error);
-          throw error;
-        }
-      },
-    };
-  }
-
   function note(secret: Secret): Secret {
     redaction.add(secret);
     return secret;
@@ -111,13 +82,52 @@ export function createPrompts(): Prompts {
       if (event.action === 'model.call' && event.status === 'pending') emitted = event;
     },
     models: (source) => ({
-      model: (provider, secret) => observedModel(adaptModel(source.model(provider, secret && note(secret)))),
+      model: (provider, secret) =>
+        observedModel(adaptModel(source.model(provider, secret && note(secret))), {
+          see,
+          redact: (text) => redaction.text(text),
+        }),
     }),
     secrets: (source) => ({ resolve: async (...args) => note(await source.resolve(...args)) }),
     of: (traceId) => held.filter((one) => one.traceId === traceId).map(({ prompt }) => prompt),
     forget() {
       held = [];
       length = 0;
+    },
+  };
+}
+
+interface Observer {
+  readonly see: (model: LanguageModel, options: CallOptions) => Held | undefined;
+  readonly redact: (text: string) => string;
+}
+
+/** The model, whose calls are seen, and what its provider says of a failure. */
+function observedModel(model: LanguageModel, { see, redact }: Observer): LanguageModel {
+  return {
+    specificationVersion: model.specificationVersion,
+    provider: model.provider,
+    modelId: model.modelId,
+    get supportedUrls() {
+      return model.supportedUrls;
+    },
+    doGenerate(options) {
+      see(model, options);
+      return model.doGenerate(options);
+    },
+    async doStream(options) {
+      const call = see(model, options);
+      const observe = async (error: unknown): Promise<void> => {
+        const said = await saidIn(error);
+        if (call && said !== undefined) call.prompt = { ...call.prompt, said: redact(said) };
+      };
+      try {
+        const { stream, ...rest } = await model.doStream(options);
+        return { ...rest, stream: stream.pipeThrough(observeErrors(observe)) };
+      } catch (error) {
+        await observe(error);
+        throw error;
+      }
     },
   };
 }

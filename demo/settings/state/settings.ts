@@ -12,7 +12,7 @@ import type {
 } from '../../control/page-control.ts';
 import { hostOf } from '../../endpoint/state/endpoint.ts';
 import type { Notes } from '../../storage/notes.ts';
-import { scriptedLabel } from './model-name.ts';
+import { scriptedLabel } from '../../kit/model-name.ts';
 
 /** The worker's control interface as the page calls it. */
 export interface RemoteControl {

@@ -1,7 +1,8 @@
 import type { JSX } from 'preact';
 import type { AssistantMessage } from '../../chat/state/message.ts';
 import type { Playground } from '../../app/state/playground.ts';
-import { scriptedLabel } from '../state/model-name.ts';
+import { scriptedLabel } from '../../kit/model-name.ts';
+import { Button } from '../../kit/button.tsx';
 
 interface ConnectModelProps {
   readonly message: AssistantMessage;
@@ -15,14 +16,9 @@ export function ConnectModel({ message, playground }: ConnectModelProps): JSX.El
   return (
     <p class='scripted' data-testid='scripted'>
       This is a scripted demo with real tools, not an AI model.
-      <button
-        type='button'
-        class='quiet-button'
-        data-testid='connect-model'
-        onClick={() => (overlay.value = 'settings')}
-      >
+      <Button kind='quiet' testId='connect-model' onClick={() => (overlay.value = 'settings')}>
         Connect a model
-      </button>
+      </Button>
     </p>
   );
 }

@@ -2,6 +2,7 @@ import { type Signal, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import type { FoundServer } from '../state/local-servers.ts';
 import { CopyButton } from '../../kit/copy-button.tsx';
+import { Button } from '../../kit/button.tsx';
 
 interface LocalFormProps {
   /** What was found; `undefined` before the first look. */
@@ -20,15 +21,9 @@ export function LocalForm({ found, look }: LocalFormProps): JSX.Element {
   return (
     <div class='fields' data-testid='local-servers' data-looked={found.value !== undefined}>
       <div class='button-row'>
-        <button
-          type='button'
-          class='button'
-          data-testid='local-look'
-          disabled={isLooking.value}
-          onClick={() => void onLook()}
-        >
+        <Button testId='local-look' disabled={isLooking.value} onClick={() => void onLook()}>
           {isLooking.value ? 'Looking…' : found.value ? 'Search again' : 'Find models on this computer'}
-        </button>
+        </Button>
       </div>
       <div role='status'>{found.value && <Found found={found.value} />}</div>
     </div>

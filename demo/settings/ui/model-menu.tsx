@@ -2,12 +2,12 @@
 
 import { type Signal, signal, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import type { Playground } from '../../app/state/playground.ts';
 import type { ServerAnswer } from '../../control/page-control.ts';
 import { hostOf } from '../../endpoint/state/endpoint.ts';
 import { Icon, type IconName } from '../../kit/icon.tsx';
-import { closeOutside, openBelow } from '../../kit/menu.tsx';
+import { useOpened } from '../../kit/menu.tsx';
 import { oncePer } from '../../kit/hooks/once-per.ts';
 import { modelPlaceOf } from '../state/settings.ts';
 
@@ -38,12 +38,7 @@ export function ModelMenu({ playground, opener, onClose }: ModelMenuProps): JSX.
   const rows = rowsOf(playground, lists.value).filter((row) => fits(row, query.value));
   const chosen = Math.min(at.value, rows.length - 1);
   useEffect(() => void askAll(playground, lists), []);
-  useLayoutEffect(() => {
-    if (!menu.current) return undefined;
-    openBelow(menu.current, opener);
-    menu.current.querySelector('input')?.focus();
-    return closeOutside(menu.current, opener, onClose);
-  }, []);
+  useOpened(menu, { opener, first: 'input', onClose });
   const leave = (): void => {
     opener.focus();
     onClose();
@@ -76,18 +71,10 @@ export function ModelMenu({ playground, opener, onClose }: ModelMenuProps): JSX.
       popover='manual'
       onKeyDown={onKeyDown}
     >
-      <input
-        type='text'
-        role='combobox'
-        aria-label='Search models'
-        aria-expanded='true'
-        aria-controls='model-rows'
-        aria-activedescendant={rows[chosen] && `model-${chosen}`}
-        placeholder='Search models'
-        autocomplete='off'
-        data-testid='model-search'
-        onInput={({ currentTarget }) => {
-          query.value = currentTarget.value;
+      <SearchField
+        chosen={rows[chosen] && `model-${chosen}`}
+        onInput={(text) => {
+          query.value = text;
           at.value = 0;
         }}
       />
@@ -95,15 +82,41 @@ export function ModelMenu({ playground, opener, onClose }: ModelMenuProps): JSX.
       {rows.length === 0 && <p class='model-note' role='status'>No model has this name.</p>}
       <Refusals lists={lists.value} />
       <TestModel playground={playground} />
-      <div class='model-foot'>
-        <Action
-          testId='model-chat-settings'
-          icon='sliders'
-          title='Settings of this chat'
-          go={() => show('chat-settings')}
-        />
-        <Action testId='model-other' icon='plus' title='Other connection…' go={() => show('settings')} />
-      </div>
+      <Foot onShow={show} />
+    </div>
+  );
+}
+
+function SearchField({ chosen, onInput }: {
+  readonly chosen: string | undefined;
+  readonly onInput: (text: string) => void;
+}): JSX.Element {
+  return (
+    <input
+      type='text'
+      role='combobox'
+      aria-label='Search models'
+      aria-expanded='true'
+      aria-controls='model-rows'
+      aria-activedescendant={chosen}
+      placeholder='Search models'
+      autocomplete='off'
+      data-testid='model-search'
+      onInput={({ currentTarget }) => onInput(currentTarget.value)}
+    />
+  );
+}
+
+function Foot({ onShow }: { readonly onShow: (name: 'settings' | 'chat-settings') => void }): JSX.Element {
+  return (
+    <div class='model-foot'>
+      <Action
+        testId='model-chat-settings'
+        icon='sliders'
+        title='Settings of this chat'
+        go={() => onShow('chat-settings')}
+      />
+      <Action testId='model-other' icon='plus' title='Other connection…' go={() => onShow('settings')} />
     </div>
   );
 }

@@ -9,13 +9,13 @@ import { checkEndpoint, checkPinnaceUrl, type EndpointFields } from '../../endpo
 import { EndpointForm } from '../../endpoint/ui/endpoint-form.tsx';
 import { Dialog } from '../../kit/dialog.tsx';
 import { Field, type FieldErrors } from '../../kit/field.tsx';
-import { Icon } from '../../kit/icon.tsx';
 import { Problem } from '../../kit/problem.tsx';
 import { type BrowserState, createBrowserState } from '../state/browser-state.ts';
 import { keepInVault } from '../state/keep-key.ts';
 import { type FoundServer, lookForServers } from '../state/local-servers.ts';
 import type { ModelChoice as ModelChoiceState } from '../state/settings.ts';
 import { LocalForm } from './local-form.tsx';
+import { Button, IconButton } from '../../kit/button.tsx';
 
 /** The source of answers: the browser's own model, a model server, a Pinnace server, or the scripted demo. */
 export function SettingsDialog({ playground }: { playground: Playground }): JSX.Element {
@@ -26,12 +26,7 @@ export function SettingsDialog({ playground }: { playground: Playground }): JSX.
   const errors = useSignal<FieldErrors>({});
   const failure = useSignal('');
   const form = useRef<HTMLFormElement>(null);
-  const browser = useMemo(() => createBrowserState(), []);
-  useEffect(() => {
-    void browser.check();
-    return () => browser.stop();
-  }, []);
-
+  const browser = useBrowserModel();
   const close = (): void => {
     forgetKey(form.current);
     overlay.value = 'none';
@@ -59,39 +54,81 @@ export function SettingsDialog({ playground }: { playground: Playground }): JSX.
       >
         <header class='dialog-head'>
           <h2>Connect a model</h2>
-          <button type='button' class='icon-button' aria-label='Close' onClick={close}>
-            <Icon name='cross' />
-          </button>
+          <IconButton icon='cross' label='Close' onClick={close} />
         </header>
         <ModelChoice source={type} states={{ browser: stateOf(browser) }}>
-          {type.value === 'browser' && <BrowserForm browser={browser} />}
-          {type.value === 'local' && <LocalForm found={found} look={() => lookForServers()} />}
-          {type.value === 'endpoint' && (
-            <EndpointForm
-              choice={known}
-              settings={settings}
-              errors={errors}
-              connectVault={playground.registry.connect}
-            />
-          )}
-          {type.value === 'pinnace' && <PinnaceForm choice={settings.choice.value} errors={errors} />}
+          <Fields
+            type={type.value}
+            known={known}
+            found={found}
+            errors={errors}
+            browser={browser}
+            playground={playground}
+          />
         </ModelChoice>
         {failure.value !== '' && <p class='field-error' role='alert' data-testid='settings-failure'>{failure.value}</p>}
-        <footer class='dialog-foot'>
-          <button type='button' class='button' data-testid='settings-cancel' onClick={close}>Cancel</button>
-          <button
-            type='submit'
-            class='button is-primary'
-            data-testid='settings-save'
-            disabled={(type.value === 'browser' && browser.availability.value !== 'available') ||
-              (type.value === 'local' && !hasModel(found.value))}
-          >
-            {submitLabels[type.value]}
-          </button>
-        </footer>
+        <Foot type={type.value} found={found} browser={browser} onCancel={close} />
       </form>
     </Dialog>
   );
+}
+
+function useBrowserModel(): BrowserState {
+  const browser = useMemo(() => createBrowserState(), []);
+  useEffect(() => {
+    void browser.check();
+    return () => browser.stop();
+  }, []);
+  return browser;
+}
+
+function Foot({ type, found, browser, onCancel }: Pick<FieldsProps, 'type' | 'found' | 'browser'> & {
+  readonly onCancel: () => void;
+}): JSX.Element {
+  return (
+    <footer class='dialog-foot'>
+      <Button testId='settings-cancel' onClick={onCancel}>Cancel</Button>
+      <Button
+        type='submit'
+        kind='primary'
+        testId='settings-save'
+        disabled={(type === 'browser' && browser.availability.value !== 'available') ||
+          (type === 'local' && !hasModel(found.value))}
+      >
+        {submitLabels[type]}
+      </Button>
+    </footer>
+  );
+}
+
+interface FieldsProps {
+  readonly type: Source;
+  readonly known: ModelChoiceState;
+  readonly found: Signal<readonly FoundServer[] | undefined>;
+  readonly errors: Signal<FieldErrors>;
+  readonly browser: BrowserState;
+  readonly playground: Playground;
+}
+
+/** What the chosen source needs. */
+function Fields({ type, known, found, errors, browser, playground }: FieldsProps): JSX.Element | null {
+  const { settings } = playground;
+  switch (type) {
+    case 'browser':
+      return <BrowserForm browser={browser} />;
+    case 'local':
+      return <LocalForm found={found} look={() => lookForServers()} />;
+    case 'endpoint':
+      return (
+        <EndpointForm choice={known} settings={settings} errors={errors} connectVault={playground.registry.connect} />
+      );
+    case 'pinnace':
+      return <PinnaceForm choice={settings.choice.value} errors={errors} />;
+    case 'rehearsal':
+      return null;
+    default:
+      return type satisfies never;
+  }
 }
 
 /** What the form starts with: the choice, or the model of a connection whose key is missing. */
@@ -321,14 +358,9 @@ function Availability({ browser }: { browser: BrowserState }): JSX.Element {
             The browser downloads its model once, for all sites: several gigabytes. After that it works offline.
           </p>
           <div class='button-row'>
-            <button
-              type='button'
-              class='button'
-              data-testid='browser-download'
-              onClick={() => void browser.download()}
-            >
+            <Button testId='browser-download' onClick={() => void browser.download()}>
               Download model
-            </button>
+            </Button>
           </div>
         </>
       );
@@ -344,7 +376,7 @@ function Download({ loaded, onStop }: { loaded: number; onStop: () => void }): J
         <progress value={loaded} max={1} data-testid='browser-progress' />
       </label>
       <div class='button-row'>
-        <button type='button' class='button' onClick={onStop}>Stop waiting</button>
+        <Button onClick={onStop}>Stop waiting</Button>
       </div>
     </>
   );

@@ -5,11 +5,11 @@ import type { Chat } from '../../chat/state/chat.ts';
 import { CopyButton } from '../../kit/copy-button.tsx';
 import { Dialog } from '../../kit/dialog.tsx';
 import { formatCount } from '../../kit/format.ts';
-import { Icon } from '../../kit/icon.tsx';
 import { Problem } from '../../kit/problem.tsx';
 import { longestChatLink, toChatLink } from '../state/chat-link.ts';
 import { hasTools, sharedChatOf } from '../state/shared-chat.ts';
 import '../style.css';
+import { Button } from '../../kit/button.tsx';
 
 /** The open chat as a link, or as a file where it is too long for one. */
 export function ShareDialog({ playground }: { playground: Playground }): JSX.Element {
@@ -22,7 +22,7 @@ export function ShareDialog({ playground }: { playground: Playground }): JSX.Ele
         ? <p>This chat has no messages yet. Send one first.</p>
         : <ShareForm key={chat.id} chat={chat} playground={playground} />}
       <div class='dialog-foot'>
-        <button type='button' class='button' data-testid='share-close' onClick={close}>Close</button>
+        <Button testId='share-close' onClick={close}>Close</Button>
       </div>
     </Dialog>
   );
@@ -73,14 +73,13 @@ interface LinkFieldProps {
 function LinkField({ link, chat, playground }: LinkFieldProps): JSX.Element {
   const problem = useSignal<string | undefined>(undefined);
   const saveFile = (
-    <button
-      type='button'
-      class='button'
-      data-testid='share-file'
+    <Button
+      icon='save'
+      testId='share-file'
       onClick={() => void import('../../chat/ui/save-chat.ts').then(({ saveChat }) => saveChat(chat, playground))}
     >
-      <Icon name='save' /> Save file
-    </button>
+      Save file
+    </Button>
   );
   if (link.length > longestChatLink) {
     return (
@@ -109,14 +108,13 @@ function LinkField({ link, chat, playground }: LinkFieldProps): JSX.Element {
       <div class='button-row'>
         <CopyButton testId='copy-link' text={() => link} label='Copy link' isPrimary />
         {'share' in navigator && (
-          <button
-            type='button'
-            class='button'
-            data-testid='share-native'
+          <Button
+            icon='share'
+            testId='share-native'
             onClick={() => void shareNatively(link, chat).then((why) => (problem.value = why))}
           >
-            <Icon name='share' /> Share…
-          </button>
+            Share…
+          </Button>
         )}
         {saveFile}
       </div>

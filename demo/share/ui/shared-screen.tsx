@@ -13,6 +13,7 @@ import { OverScreen } from '../../app/frame/over-screen.tsx';
 import { Markdown } from '../../markdown/ui/lazy-markdown.tsx';
 import { chatFrom, fromChatLink, type ReadChat } from '../state/chat-link.ts';
 import '../style.css';
+import { Button } from '../../kit/button.tsx';
 
 /** What came by the link. */
 interface Arrival extends ReadChat {
@@ -45,7 +46,6 @@ export function SharedScreen({ playground, hash }: { playground: Playground; has
       name='shared'
       label='Chat from a link'
       title='Shared chat'
-      back='Back to the chat'
       onBack={close}
       problem={problem.value}
     >
@@ -55,18 +55,17 @@ export function SharedScreen({ playground, hash }: { playground: Playground; has
           : problem.value === undefined && <p role='status'>Loading the link…</p>}
       </div>
       <div class='shared-foot'>
-        <button type='button' class='button' data-testid='shared-leave' onClick={close}>
+        <Button testId='shared-leave' onClick={close}>
           {problem.value === undefined ? 'No thanks' : 'Back to the chat'}
-        </button>
+        </Button>
         {arrival.value && (
-          <button
-            type='button'
-            class='button is-primary'
-            data-testid='shared-keep'
+          <Button
+            kind='primary'
+            testId='shared-keep'
             onClick={() => arrival.value && keep(arrival.value)}
           >
             Save this chat
-          </button>
+          </Button>
         )}
       </div>
     </OverScreen>

@@ -7,12 +7,12 @@ import type { Playground } from '../../app/state/playground.ts';
 import { showRun, showRuns, uncover } from '../../app/state/screens.ts';
 import { formatCount } from '../../kit/format.ts';
 import { oncePer } from '../../kit/hooks/once-per.ts';
-import { Icon } from '../../kit/icon.tsx';
 import { panelOf } from '../../tree/ui/panel-of.ts';
 import type { TourAct } from '../state/progress.ts';
 import { stops } from '../state/stops.ts';
 import { stopCount } from '../state/tour-notes.ts';
 import { createTour, type Tour } from '../state/tour.ts';
+import { Button, IconButton } from '../../kit/button.tsx';
 
 /** The tour, below everything else on the page, which it leaves to the visitor. */
 export function TourStrip({ playground }: { playground: Playground }): JSX.Element {
@@ -34,16 +34,14 @@ export function TourStrip({ playground }: { playground: Playground }): JSX.Eleme
       {stop
         ? <Stop key={stop.id} tour={tour} playground={playground} />
         : <TourEnd tour={tour} playground={playground} />}
-      <button
-        type='button'
-        class='icon-button tour-leave'
-        data-testid='tour-leave'
-        aria-label='Leave the tour'
+      <IconButton
+        icon='cross'
+        label='Leave the tour'
+        class='tour-leave'
+        testId='tour-leave'
         title='Leave the tour; you can continue it later'
         onClick={() => tour.leave()}
-      >
-        <Icon name='cross' />
-      </button>
+      />
     </section>
   );
 }
@@ -167,7 +165,7 @@ function Obstacle({ tour, playground: { settings } }: { tour: Tour; playground: 
       return (
         <p class='tour-obstacle' data-testid='tour-obstacle'>
           These runs are made for the embedded model, and another one is chosen.{' '}
-          <button type='button' class='quiet-button' onClick={() => void settings.useRehearsal()}>Use the demo</button>
+          <Button kind='quiet' onClick={() => void settings.useRehearsal()}>Use the demo</Button>
         </p>
       );
     case 'agent':

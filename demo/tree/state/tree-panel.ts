@@ -286,14 +286,11 @@ function createTreeCursor({ control, status }: TreeCursorOptions): TreeCursor {
     if (active.value) active.value = { ...active.value, rank: activeRank };
   }
 
-  /** The view with a row in its middle. */
-  const around = (rank: number): Sight => ({ ...sight, first: Math.max(0, rank - Math.floor(sight.count / 2)) });
-
   async function standOn(rank: number): Promise<void> {
     const count = status.value?.rowCount ?? 0;
     if (count === 0) return;
     const wanted = Math.max(0, Math.min(count - 1, rank));
-    if (!rows.at(wanted)) await rows.refresh(around(wanted));
+    if (!rows.at(wanted)) await rows.refresh(around(sight, wanted));
     const row = rows.at(wanted);
     if (!row) return;
     active.value = { nodeId: row.nodeId, rank: wanted };
@@ -313,7 +310,7 @@ function createTreeCursor({ control, status }: TreeCursorOptions): TreeCursor {
       const rank = await control.reveal(nodeId);
       if (rank < 0) return;
       const isNear = rank >= sight.first && rank < sight.first + sight.count;
-      await rows.refresh(isNear ? sight : around(rank));
+      await rows.refresh(isNear ? sight : around(sight, rank));
       await standOn(rank);
     },
     hold() {
@@ -325,4 +322,9 @@ function createTreeCursor({ control, status }: TreeCursorOptions): TreeCursor {
       await standOn(0);
     },
   };
+}
+
+/** The view with a row in its middle. */
+function around(sight: Sight, rank: number): Sight {
+  return { ...sight, first: Math.max(0, rank - Math.floor(sight.count / 2)) };
 }

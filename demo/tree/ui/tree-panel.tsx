@@ -10,6 +10,7 @@ import type { TreePanel as Panel } from '../state/tree-panel.ts';
 import { add, moveBy, paste, rename } from './edits.ts';
 import { nameOfWho, panelOf } from './panel-of.ts';
 import { TreeList } from './tree-list.tsx';
+import { Button, IconButton } from '../../kit/button.tsx';
 
 /** The tree in the agent's worker, for people: beside the chat with those who work on it. */
 export function TreePanel({ playground }: { playground: Playground }): JSX.Element {
@@ -58,20 +59,15 @@ function Head({ panel, onClose }: { panel: Panel; onClose: () => void }): JSX.El
           {status.rev > 0 && ` · ${formatCount(status.rev, 'change')}`}
         </p>
       )}
-      <button
-        type='button'
-        class='icon-button'
-        data-testid='tree-follow'
+      <IconButton
+        icon='eye'
+        label='Follow agents in the tree'
+        testId='tree-follow'
         aria-pressed={isFollowing}
-        aria-label='Follow agents in the tree'
         title={isFollowing ? 'Following agents' : 'Not following agents'}
         onClick={() => (panel.isFollowing.value = !isFollowing)}
-      >
-        <Icon name='eye' />
-      </button>
-      <button type='button' class='icon-button' data-testid='tree-close' aria-label='Close the tree' onClick={onClose}>
-        <Icon name='cross' />
-      </button>
+      />
+      <IconButton icon='cross' label='Close the tree' testId='tree-close' onClick={onClose} />
     </header>
   );
 }
@@ -95,18 +91,16 @@ function Foot({ panel, nameOf }: { panel: Panel; nameOf: (by: string) => string 
         )}
       </p>
       <div class='tree-foot-row'>
-        <button
-          type='button'
-          class='button'
-          data-testid='tree-undo'
+        <Button
+          icon='undo'
+          testId='tree-undo'
           aria-keyshortcuts='Control+Z'
           title={undoable ? `Undo: ${nameOf(undoable.by)} ${undoable.text}` : 'Nothing to undo'}
           disabled={!undoable}
           onClick={() => void panel.undo()}
         >
-          <Icon name='undo' />
           Undo
-        </button>
+        </Button>
         <Million panel={panel} />
       </div>
     </footer>
@@ -125,14 +119,9 @@ function Million({ panel }: { panel: Panel }): JSX.Element {
   }
   const isLarge = panel.status.value?.kind === 'large';
   return (
-    <button
-      type='button'
-      class='quiet-button'
-      data-testid='tree-million'
-      onClick={() => void (isLarge ? panel.goBack() : panel.grow())}
-    >
+    <Button kind='quiet' testId='tree-million' onClick={() => void (isLarge ? panel.goBack() : panel.grow())}>
       {isLarge ? 'Back to the yard' : 'Try a million nodes'}
-    </button>
+    </Button>
   );
 }
 
@@ -324,20 +313,17 @@ export function TreeTools({ panel }: { panel: Panel }): JSX.Element {
   return (
     <div class='tree-tools' role='group' aria-label='Selected row'>
       {buttons.map(({ id, icon, label, keys, isTurned, isOff, act }) => (
-        <button
+        <IconButton
+          icon={icon}
+          label={label}
+          testId={`tree-${id}`}
           key={id}
-          type='button'
-          class='icon-button'
-          data-testid={`tree-${id}`}
           data-turned={isTurned}
-          aria-label={label}
           aria-keyshortcuts={keys}
           title={keys === undefined ? label : `${label} (${keys.replace('Control', 'Ctrl').replace('Arrow', '')})`}
           disabled={!row || isOff(row, panel)}
           onClick={() => row && act(panel, row)}
-        >
-          <Icon name={icon} />
-        </button>
+        />
       ))}
     </div>
   );

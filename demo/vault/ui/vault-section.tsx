@@ -7,6 +7,7 @@ import { GuideLink } from '../../kit/guide-link.tsx';
 import { Problem } from '../../kit/problem.tsx';
 import { sealSecret } from '../../mcp/seal-secret.ts';
 import type { VaultPage } from '../state/vault-page.ts';
+import { Button } from '../../kit/button.tsx';
 
 /** The vault: its passphrase, the names of its secrets, and a form for one more. Values go in and are never shown. */
 export function VaultSection({ vault }: { vault: VaultPage }): JSX.Element {
@@ -44,14 +45,14 @@ function Unlock({ vault, isNew }: { vault: VaultPage; isNew: boolean }): JSX.Ele
         value={passphrase.value}
         onInput={(value) => (passphrase.value = value)}
       />
-      <button
+      <Button
         type='submit'
-        class='button is-primary'
-        data-testid='vault-unlock'
+        kind='primary'
+        testId='vault-unlock'
         disabled={vault.isBusy.value || passphrase.value === ''}
       >
         {vault.isBusy.value ? 'Opening…' : isNew ? 'Create vault' : 'Open vault'}
-      </button>
+      </Button>
     </form>
   );
 }
@@ -99,17 +100,17 @@ function OpenVault({ vault }: { vault: VaultPage }): JSX.Element {
         onInput={(written) => (origins.value = written)}
       />
       <div class='button-row'>
-        <button
+        <Button
           type='submit'
-          class='button is-primary'
-          data-testid='vault-set'
+          kind='primary'
+          testId='vault-set'
           disabled={vault.isBusy.value || [name, value, origins].some((field) => field.value.trim() === '')}
         >
           Save secret
-        </button>
-        <button type='button' class='button' data-testid='vault-lock' onClick={() => void vault.lock()}>
+        </Button>
+        <Button testId='vault-lock' onClick={() => void vault.lock()}>
           Lock vault
-        </button>
+        </Button>
       </div>
     </form>
   );
@@ -185,7 +186,7 @@ function Binding({ vault, id, origins }: { vault: VaultPage; id: string; origins
           value={written.value}
           onInput={(text) => (written.value = text)}
         />
-        <button type='submit' class='button' data-testid='vault-bind' disabled={vault.isBusy.value}>Save sites</button>
+        <Button type='submit' testId='vault-bind' disabled={vault.isBusy.value}>Save sites</Button>
       </form>
     </details>
   );
@@ -208,15 +209,14 @@ function Secrets({ vault, state: { secrets: all, isOpen } }: { vault: VaultPage;
           {isOpen
             ? <Binding key={origins.join()} vault={vault} id={id} origins={origins} />
             : <span class='registry-faint'>{origins.join(', ')}</span>}
-          <button
-            type='button'
-            class='quiet-button'
+          <Button
+            kind='quiet'
             aria-label={`Remove ${id}`}
             disabled={vault.isBusy.value}
             onClick={() => void vault.remove(id)}
           >
             Remove
-          </button>
+          </Button>
         </li>
       ))}
     </ul>
@@ -251,16 +251,15 @@ function Row({ row, vault }: { row: SignInRow; vault: VaultPage }): JSX.Element 
         {scopes.length > 0 && `; scopes: ${scopes.join(' ')}`}
         {expiresAt !== undefined && `; token until ${formatTime(new Date(expiresAt).toISOString())}`}
       </span>
-      <button
-        type='button'
-        class='quiet-button'
+      <Button
+        kind='quiet'
+        testId='sign-out'
         aria-label={`Sign out of ${alias}`}
-        data-testid='sign-out'
         disabled={vault.isBusy.value || state === 'locked'}
         onClick={() => void vault.signOut(row)}
       >
         Sign out
-      </button>
+      </Button>
     </li>
   );
 }

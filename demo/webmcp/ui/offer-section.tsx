@@ -2,15 +2,15 @@
 
 import { effect, type ReadonlySignal, signal } from '@preact/signals';
 import { type JSX, render } from 'preact';
-import { useId } from 'preact/hooks';
 import { offerAgentTools, type OfferOptions, type ToolQuestion } from '../../../adapters/webmcp/page.ts';
 import type { Playground } from '../../app/state/playground.ts';
 import { Dialog } from '../../kit/dialog.tsx';
 import { oncePer } from '../../kit/hooks/once-per.ts';
+import { Choice } from '../../kit/choice.tsx';
+import { Button } from '../../kit/button.tsx';
 
 /** Offers the tools of one agent to the browser's own agent. */
 export function OfferSection({ playground }: { playground: Playground }): JSX.Element {
-  const id = useId();
   const { agentId, problem, offer } = offeredOf(playground);
   return (
     <section class='privacy-section' aria-labelledby='privacy-webmcp'>
@@ -19,18 +19,13 @@ export function OfferSection({ playground }: { playground: Playground }): JSX.El
         Let your browser’s built-in agent call the tools of one of your agents, with its secrets and limits, until you
         reload this page. Calls that need approval ask you first.
       </p>
-      <div class='field'>
-        <label for={id}>Share the tools of</label>
-        <select
-          id={id}
-          data-testid='webmcp-agent'
-          value={agentId.value ?? ''}
-          onChange={({ currentTarget }) => void offer(currentTarget.value || undefined)}
-        >
-          <option value=''>No agent</option>
-          {playground.agents.map((agent) => <option key={agent.id} value={agent.id}>{agent.name}</option>)}
-        </select>
-      </div>
+      <Choice
+        label='Share the tools of'
+        testId='webmcp-agent'
+        value={agentId.value ?? ''}
+        options={[['', 'No agent'], ...playground.agents.map(({ id, name }) => [id, name] as const)]}
+        onChoose={(chosen) => void offer(chosen || undefined)}
+      />
       {problem.value !== undefined && <p class='field-error' role='alert'>{problem.value}</p>}
     </section>
   );
@@ -66,10 +61,10 @@ function CallQuestion({ question: { name, text }, onDecide }: {
       <h2>Your browser’s agent wants to call {name}</h2>
       <p class='webmcp-call' data-testid='webmcp-text'>{text}</p>
       <div class='dialog-foot'>
-        <button type='button' class='button' data-testid='webmcp-deny' onClick={() => onDecide(false)}>Deny</button>
-        <button type='button' class='button is-primary' data-testid='webmcp-approve' onClick={() => onDecide(true)}>
+        <Button testId='webmcp-deny' onClick={() => onDecide(false)}>Deny</Button>
+        <Button kind='primary' testId='webmcp-approve' onClick={() => onDecide(true)}>
           Approve
-        </button>
+        </Button>
       </div>
     </Dialog>
   );

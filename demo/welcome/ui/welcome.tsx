@@ -14,6 +14,7 @@ import { Soundings } from '../../kit/mark.tsx';
 import { isBeside } from '../../kit/panel-cover.ts';
 import { endpointOf } from '../../settings/state/settings.ts';
 import { readTour, stopCount } from '../../tour/state/tour-notes.ts';
+import { Button } from '../../kit/button.tsx';
 
 /** An empty chat: what Pinnace is, the agents to choose from, and messages that run with one click. */
 export function Welcome({ chat, playground }: { chat: Chat; playground: Playground }): JSX.Element {
@@ -46,21 +47,14 @@ export function Welcome({ chat, playground }: { chat: Chat; playground: Playgrou
         <div class='welcome-own'>
           {!playground.tour.isShown.value && <TourButton playground={playground} isFirst={isFirst} />}
           {settings.choice.value.type === 'rehearsal' && (
-            <button
-              type='button'
-              class='button'
-              data-testid='welcome-connect'
-              onClick={() => (playground.overlay.value = 'settings')}
-            >
-              <Icon name='pulse' />
+            <Button icon='pulse' testId='welcome-connect' onClick={() => (playground.overlay.value = 'settings')}>
               Connect a model
-            </button>
+            </Button>
           )}
           {isFirst && (
-            <button type='button' class='button' onClick={() => (playground.screen.value = { name: 'guard' })}>
-              <Icon name='hand' />
+            <Button icon='hand' onClick={() => (playground.screen.value = { name: 'guard' })}>
               Try to trick an agent
-            </button>
+            </Button>
           )}
         </div>
       </header>
@@ -99,6 +93,7 @@ interface PromptsProps {
 function Prompts({ agent, chat, playground, isPicked }: PromptsProps): JSX.Element | null {
   const highlights = isPicked ? [] : highlightsFor(playground.agents);
   const send = (agentId: string, text: string): void => {
+    if (highlights.length > 0) chat.nextAgentId = agent.id; // a card of an example is no choice of an agent
     chat.agentId.value = agentId;
     playground.send(text);
   };
@@ -170,15 +165,9 @@ function AgentPicker({ agent, playground, onChoose }: AgentPickerProps): JSX.Ele
     <section class='agent-picker' aria-labelledby='agent-picker'>
       <div class='agent-head'>
         <h2 id='agent-picker'>Agent</h2>
-        <button
-          type='button'
-          class='quiet-button'
-          data-testid='new-agent'
-          onClick={() => showNewAgent(playground)}
-        >
-          <Icon name='plus' />
+        <Button kind='quiet' icon='plus' testId='new-agent' onClick={() => showNewAgent(playground)}>
           New agent
-        </button>
+        </Button>
       </div>
       <fieldset class='agents' aria-labelledby='agent-picker'>
         {agents.map((card) => (

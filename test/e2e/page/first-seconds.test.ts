@@ -59,6 +59,18 @@ describe('the first ten seconds', () => {
     await page.getByTestId('settings-dialog').waitFor();
   });
 
+  it('choose no agent for the next chat', async () => {
+    const { page } = await open();
+    await page.getByTestId('suggestion').nth(1).click();
+    await page.getByTestId('approval').waitFor();
+    await page.keyboard.press('Control+f'); // also in a short chat
+    await page.getByTestId('find-bar').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByTestId('new-chat').click();
+    await page.getByRole('heading', { name: 'Run one of these' }).waitFor();
+    await page.locator('[data-testid=agent-card][data-agent=navigator][data-chosen=true]').waitFor();
+  });
+
   it('show the messages of an agent that is chosen', async () => {
     const { page } = await open();
     await page.locator('[data-testid=agent-card][data-agent=navigator]').click();

@@ -140,11 +140,11 @@ describe('the built playground', () => {
     await page.locator('[data-testid=tool-card][data-tool=tool_load][data-state=result]').waitFor();
     await page.locator('[data-testid=tool-card][data-tool=ticket_create][data-state=result]').waitFor();
     await page.getByTestId('answer-footer').waitFor();
-    await page.getByTestId('run-details').click();
-    expect(await page.getByTestId('answer-footer').textContent()).toMatch(
-      /Saved by discoveryabout [\d,]+ input tokens/,
-    );
     await shoot(page, 'discovery');
+    await page.getByTestId('chat-more').click();
+    await page.getByTestId('chat-usage').click();
+    expect(await page.getByTestId('totals').textContent()).toMatch(/Saved by discoveryabout [\d,]+ input tokens/);
+    await page.getByTestId('totals-close').click();
     await send(page, 'Create a ticket called "Leak in the hold"');
     await answer(page).getByText('ticket-2').first().waitFor();
     await page.getByTestId('send').waitFor();

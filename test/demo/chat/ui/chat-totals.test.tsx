@@ -3,6 +3,7 @@ import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import { answer, mount, type Page, send } from '../../../fixtures/page/playground.tsx';
 
 let page: Page;
+const model = { baseUrl: 'https://models.example/v1', model: 'small', apiKey: 'k' };
 
 afterEach(() => page.unmount());
 
@@ -15,6 +16,7 @@ const totals = (): string => page.all('chat-totals')[0]?.textContent ?? '';
 
 it('A chat shows the tokens and the cost of its answers, with details on request', async () => {
   page = await mount();
+  await page.playground.settings.useEndpoint(model);
   await send(page, 'First');
   await answerWith({ inputTokens: 1000, outputTokens: 200, cost: { amount: 0.01, currency: 'USD' } });
   expect(page.all('chat-totals')).toEqual([]); // the answer says it itself
@@ -46,6 +48,7 @@ it('A chat shows the tokens and the cost of its answers, with details on request
 it('The menu of a chat opens the same details, also of a chat that was not read yet', async () => {
   const storage = memoryStorage();
   page = await mount({ storage });
+  await page.playground.settings.useEndpoint(model);
   await send(page, 'First');
   await answerWith({ inputTokens: 1000, outputTokens: 200 });
   const { id } = page.playground.chats.current.value;
@@ -61,13 +64,25 @@ it('The menu of a chat opens the same details, also of a chat that was not read 
   await vi.waitFor(() => expect(page.all('totals')).toEqual([]));
 });
 
-it('The details of an answer have the sum alone where it is not split, as that of a plan', async () => {
+it('The details have the sum alone where it is not split, as that of a plan', async () => {
   page = await mount();
+  await page.playground.settings.useEndpoint(model);
   await send(page, 'Plan');
   await answerWith({ inputTokens: 0, outputTokens: 0, totalTokens: 12_863, steps: 11, toolTokensSaved: 1_200 });
-  await page.click('run-details');
-  const details = (await page.find('answer-footer')).textContent;
+  await page.click('chat-more');
+  await page.click('chat-usage');
+  const details = (await page.find('totals')).textContent;
   expect(details).toContain('Tokens12,863');
   expect(details).toContain('Saved by discoveryabout 1,200 input tokens');
   expect(details).not.toContain('Input tokens0');
+});
+
+it('The scripted demo uses no tokens', async () => {
+  page = await mount();
+  for (const text of ['First', 'Second']) {
+    await send(page, text);
+    await answerWith({ inputTokens: 1000, outputTokens: 200, toolTokensSaved: 900 });
+  }
+  expect(page.all('answer-footer').map(({ textContent }) => textContent).join(' ')).not.toContain('token');
+  expect(totals()).toBe('');
 });

@@ -24,6 +24,7 @@ async function untilSent(count: number): Promise<void> {
 
 async function start(storage = memoryStorage()): Promise<void> {
   page = await mount({ storage });
+  await page.playground.settings.useEndpoint({ baseUrl: 'https://models.example/v1', model: 'small', apiKey: 'k' });
   page.playground.chats.start('pilot');
   await send(page, 'Plan a passage');
   page.transport.write({ type: 'data-run', data: { runId: 'run-1', state: 'running' } });

@@ -48,17 +48,7 @@ export function ChatView({ id, onFirstMessage }: ChatViewProps) {
             onDecide={(id, approved) => void addToolApprovalResponse({ id, approved })}
           />
         ))}
-        {messages.length === 0 && (
-          <ul className='examples'>
-            {examples.map((text) => (
-              <li key={text}>
-                <button type='button' onClick={() => send({ text })}>
-                  {text}
-                </button>
-              </li>
-            ))}
-          </ul>
-        )}
+        {messages.length === 0 && <Examples onChoose={(text) => send({ text })} />}
         {status === 'submitted' && <p className='note'>Waiting for the agent…</p>}
         {error && (
           <p className='error' role='alert'>
@@ -75,5 +65,19 @@ export function ChatView({ id, onFirstMessage }: ChatViewProps) {
         onStop={() => void stop()}
       />
     </main>
+  );
+}
+
+function Examples({ onChoose }: { onChoose: (text: string) => void }) {
+  return (
+    <ul className='examples'>
+      {examples.map((text) => (
+        <li key={text}>
+          <button type='button' onClick={() => onChoose(text)}>
+            {text}
+          </button>
+        </li>
+      ))}
+    </ul>
   );
 }
