@@ -68,7 +68,9 @@ describe('the first ten seconds', () => {
     await page.keyboard.press('Escape');
     await page.getByTestId('new-chat').click();
     await page.getByRole('heading', { name: 'Run one of these' }).waitFor();
-    await page.locator('[data-testid=agent-card][data-agent=navigator][data-chosen=true]').waitFor();
+    expect(await page.locator('[data-testid=agent-card][data-chosen=true]').getAttribute('data-agent')).toBe(
+      'navigator',
+    );
   });
 
   it('show the messages of an agent that is chosen', async () => {
