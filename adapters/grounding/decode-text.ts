@@ -64,7 +64,7 @@ function decodeBroken(bytes: Uint8Array<ArrayBuffer>, type: string | undefined):
 const sampleLength = 4_096;
 
 /** UTF-16 by its mark; without one, Latin text has a zero in every other byte. */
-function wideEncodingOf(bytes: Uint8Array): 'utf-16le' | 'utf-16be' | undefined {
+function wideEncodingOf(bytes: Uint8Array<ArrayBuffer>): 'utf-16le' | 'utf-16be' | undefined {
   const [first, second] = bytes;
   if (first === 0xff && second === 0xfe) return 'utf-16le';
   if (first === 0xfe && second === 0xff) return 'utf-16be';
@@ -73,10 +73,13 @@ function wideEncodingOf(bytes: Uint8Array): 'utf-16le' | 'utf-16be' | undefined 
   for (const [at, byte] of sample.entries()) if (byte === 0) zeros[at & 1]!++;
   const [even = 0, odd = 0] = zeros;
   const most = sample.length / 2;
-  const isText = [...sample].every((byte) => byte === 0 || byte >= 32 || (byte >= 9 && byte <= 13));
-  if (!isText) return undefined; // numbers of two bytes
-  if (odd > most * 0.4 && even < most * 0.05) return 'utf-16le';
-  return even > most * 0.4 && odd < most * 0.05 ? 'utf-16be' : undefined;
+  const found = odd > most * 0.4 && even < most * 0.05
+    ? 'utf-16le'
+    : even > most * 0.4 && odd < most * 0.05
+    ? 'utf-16be'
+    : undefined;
+  const isText = found && !/(?!\s|[\u0080-\u009f])[\p{Cc}\ufffe\uffff]/u.test(new TextDecoder(found).decode(sample));
+  return isText ? found : undefined; // numbers of two bytes
 }
 
 /** What the media type, the page or the XML declares, where the platform knows it. */

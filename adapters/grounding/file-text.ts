@@ -38,7 +38,7 @@ export async function fileText(
   checkNames('read the file', options, optional('type', 'signal', 'onSkipped'));
   const { type, signal, onSkipped } = options;
   const start = new TextDecoder('latin1').decode(file.subarray(0, 1_024));
-  if (start.includes('%PDF-') && !start.startsWith('PK')) {
+  if (/(?:^|[^\t\x20-\x7e])%PDF-\d/.test(start) && !start.startsWith('PK')) {
     return await (await loadPdf()).pdfText(file, { signal, onSkipped });
   }
   if (start.startsWith('{\\rtf')) throw richText();

@@ -4,12 +4,18 @@ import { asRecord, isRecord } from '../../src/base/is-record.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-const [opening, closing] = ['<think>', '</think>'];
+/** The marks of models and servers, opening and closing. */
+const marks: readonly (readonly [string, string])[] = [
+  ...['think', 'thinking', 'thought', 'seed:think'].map((name) => [`<${name}>`, `</${name}>`] as const),
+  ['[THINK]', '[/THINK]'],
+  ['◁think▷', '◁/think▷'],
+];
 
 /** Thoughts that a server leaves at the start of the text, between marks that may come in pieces. */
 export class LeadingThoughts {
   /** `undefined` until the text has started. */
   #isOpen: boolean | undefined;
+  #closing = '';
   #held = '';
   #hasThought = false;
 
@@ -24,10 +30,13 @@ export class LeadingThoughts {
     this.#held = '';
     if (this.#isOpen === undefined) {
       const start = rest.trimStart();
-      if (!isLast && start.length < opening.length && opening.startsWith(start)) return this.#hold(rest);
-      this.#isOpen = start.startsWith(opening);
+      const [opening = '', closing = ''] = marks.find(([mark]) => start.startsWith(mark)) ?? [];
+      if (!isLast && opening === '' && marks.some(([mark]) => mark.startsWith(start))) return this.#hold(rest);
+      this.#isOpen = opening !== '';
+      this.#closing = closing;
       if (this.#isOpen) rest = start.slice(opening.length);
     }
+    const closing = this.#closing;
     if (!this.#isOpen) return { thoughts: '', said: rest };
     const end = rest.indexOf(closing);
     if (end >= 0) this.#isOpen = false;

@@ -229,7 +229,7 @@ function isPlain(data: string): boolean {
 
 /** Fields that some servers write otherwise than OpenAI does. */
 const unusual =
-  /"error"|"(?:arguments|tool_calls|function_call|usage|reasoning(?:_content)?)":\s*\{|"(?:reasoning(?:_content)?|arguments)":\s*\[|"parameters":|"created":\s*"|"id":\s*\d|"index":\s*"|"finish_reason":\s*"error/;
+  /"error"|"(?:arguments|tool_calls|function_call|usage|reasoning(?:_content)?)":\s*\{|"(?:reasoning(?:_content)?|arguments)":\s*\[|"reasoning_(?:text|details)":|"parameters":|"created":\s*"|"id":\s*\d|"index":\s*"|"finish_reason":\s*"error/;
 
 function normalized(data: string): readonly string[] {
   if (isPlain(data)) return [data];
@@ -250,19 +250,29 @@ type JsonObject = Readonly<Record<string, unknown>>;
 /** The chunk of a completion, or the error, that an object is; none for what is neither. An error may follow the last words. */
 function toEvents(value: unknown): readonly JsonObject[] {
   if (!isRecord(value)) return [];
-  const { error: _, id, created, model, usage, choices, ...others } = value;
+  const { error: _, id, created, model, usage: __, choices, ...others } = value;
   const reported = errorIn(value);
+  const used = usageOf(value);
   const rest = {
     ...others,
     ...(typeof id === 'string' && { id }),
     ...(typeof created === 'number' && { created }),
     ...(typeof model === 'string' && { model }),
-    ...(isRecord(usage) && { usage: toUsage(usage) }),
+    ...(used && { usage: used }),
   };
   const answers = Array.isArray(choices) ? choices.map(toChoice) : [];
-  if (!reported) return answers.length > 0 || isRecord(usage) ? [{ ...rest, choices: answers }] : [];
+  if (!reported) return answers.length > 0 || used ? [{ ...rest, choices: answers }] : [];
   const said = answers.filter(({ delta }) => isRecord(delta) && Object.values(delta).some(Boolean));
   return said.length > 0 ? [{ ...rest, choices: said }, { error: reported }] : [{ error: reported }];
+}
+
+/** The usage, which some servers put beside an answer or into a field of their own. Without a count it says nothing: it is estimated. */
+function usageOf({ usage, choices, x_groq: own }: JsonObject): JsonObject | undefined {
+  const places = [usage, ...[choices, own].flat().map((one) => asRecord(one)['usage'])];
+  const counts = toUsage(places.find(isRecord) ?? {});
+  const { prompt_tokens: input = counts['input_tokens'], completion_tokens: output = counts['output_tokens'] } = counts;
+  if (!input && !output) return undefined;
+  return { ...counts, prompt_tokens: input, completion_tokens: output };
 }
 
 /** Counts that are no numbers say nothing. */
@@ -277,7 +287,10 @@ function toChoice(choice: unknown): JsonObject {
   const whole = message ?? (typeof text === 'string' ? { content: text } : undefined);
   const { delta = whole, finish_reason: reason = isRecord(message) ? 'stop' : null, ...rest } = others;
   if (!isRecord(delta)) return { ...rest, finish_reason: reason };
-  const { role, tool_calls: calls, function_call: only, reasoning, reasoning_content: thoughts, ...said } = delta;
+  const { role, tool_calls: calls, function_call: only, reasoning_text: own, reasoning_details: details, ...plain } =
+    delta;
+  const { reasoning, reasoning_content: thoughts = reasoning === undefined ? own ?? details : undefined, ...said } =
+    plain;
   const called = calls ?? (isRecord(only) ? { function: only } : []);
   return {
     ...rest,
@@ -287,6 +300,7 @@ function toChoice(choice: unknown): JsonObject {
       ...(role === 'assistant' && { role }),
       ...(reasoning !== undefined && { reasoning: textOf(reasoning) }),
       ...(thoughts !== undefined && { reasoning_content: textOf(thoughts) }),
+      ...(details !== undefined && { reasoning_details: details }),
       ...((calls || isRecord(only)) && { tool_calls: [called].flat().map(toCallDelta) }),
     },
   };
@@ -295,8 +309,10 @@ function toChoice(choice: unknown): JsonObject {
 /** The text of what may be in parts, or in an object. */
 function textOf(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  return [value].flat().map((part: unknown) => typeof part === 'string' ? part : asRecord(part)['text'])
-    .filter((text) => typeof text === 'string').join('');
+  return [value].flat().map((part: unknown) => {
+    const { content, summary = content, text = summary } = asRecord(part);
+    return typeof part === 'string' ? part : text;
+  }).filter((text) => typeof text === 'string').join('');
 }
 
 /** The name and the input may be fields of the call itself; PHP writes an input without fields as a list. */
@@ -323,8 +339,16 @@ function errorIn(value: JsonObject): JsonObject | undefined {
   const found = error ?? choice?.['error'] ?? (isBare || !choices ? detail : undefined) ??
     (isBare ? bareError(value) : undefined) ??
     (choice?.['finish_reason'] === 'error' ? 'The provider ended its answer with an error' : undefined);
-  if (found === undefined || found === null || found === false) return undefined;
-  const { message = asRecord(found)['msg'], type, code, status, param } = asRecord(found);
+  if (!found || (choices && isRecord(found) && Object.keys(found).length === 0)) return undefined;
+  const {
+    __type: exception,
+    error_code: own,
+    message = asRecord(found)['msg'],
+    type = exception,
+    code = own,
+    status,
+    param,
+  } = asRecord(found);
   const text = typeof found === 'string' ? found : typeof message === 'string' ? message : JSON.stringify(found);
   const given = [code, status, value['code'], value['status']].filter((one) =>
     typeof one === 'number' || typeof one === 'string'
@@ -339,14 +363,17 @@ function errorIn(value: JsonObject): JsonObject | undefined {
 }
 
 /** Whether an object without an answer says that it is a failure, as gateways of some vendors do with the status 200. */
-function isFailure({ success, msg, message, code, base_resp: base, errors }: JsonObject): boolean {
-  return success === false || isRecord(base) || (Array.isArray(errors) && errors.length > 0) ||
-    (code !== undefined && (typeof msg === 'string' || typeof message === 'string'));
+function isFailure(value: JsonObject): boolean {
+  const { success, msg, message, code, base_resp: base, errors, fault, __type: exception, error_code: other } = value;
+  const isNamed = [code, exception, other].some((one) => one !== undefined) || Object.keys(value).length === 1;
+  return success === false || isRecord(base) || isRecord(fault) || (Array.isArray(errors) && errors.length > 0) ||
+    (isNamed && (typeof msg === 'string' || typeof message === 'string'));
 }
 
 function bareError(value: JsonObject): JsonObject {
-  const { base_resp: base, errors } = value;
+  const { base_resp: base, errors, fault } = value;
   if (isRecord(base)) return { message: base['status_msg'], code: base['status_code'] };
+  if (isRecord(fault)) return { message: fault['faultstring'] };
   const [first] = Array.isArray(errors) ? errors : [];
   return typeof first === 'string' ? { message: first } : isRecord(first) ? first : value;
 }

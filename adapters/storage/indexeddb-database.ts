@@ -110,33 +110,32 @@ function upgradeRows(store: IDBObjectStore, { upgrade }: StorageFormat, from: nu
 
 export type UseStore = <T>(mode: IDBTransactionMode, callback: (store: IDBObjectStore) => Promise<T>) => Promise<T>;
 
+/** A connection that is lost, which not every browser announces, is opened again. What may have been written is not done twice. */
 export function useStore(connection: Connection<IDBDatabase>, name: string): UseStore {
   return async (mode, callback) => {
-    try {
-      return await connection.use(async (database) => {
-        const store = storeIfOpen(database, mode);
-        if (store !== undefined) return await callback(store);
-        connection.forget(database);
-        return await connection.use(async (reopened) => await callback(storeOf(reopened, mode)));
-      });
-    } catch (error) {
-      throw explain(error, name);
+    for (let isAgain = false;; isAgain = true) {
+      let hasStarted = false;
+      try {
+        return await connection.use(async (database) => {
+          try {
+            const store = database.transaction(storeName, mode).objectStore(storeName);
+            hasStarted = true;
+            return await callback(store);
+          } catch (error) {
+            if (isLost(error)) connection.forget(database);
+            throw error;
+          }
+        });
+      } catch (error) {
+        if (isAgain || !isLost(error) || (hasStarted && mode === 'readwrite')) throw explain(error, name);
+      }
     }
   };
 }
 
-function storeOf(database: IDBDatabase, mode: IDBTransactionMode): IDBObjectStore {
-  return database.transaction(storeName, mode).objectStore(storeName);
-}
-
-/** Returns nothing when the connection was closed without an event. */
-function storeIfOpen(database: IDBDatabase, mode: IDBTransactionMode): IDBObjectStore | undefined {
-  try {
-    return storeOf(database, mode);
-  } catch (error) {
-    if (nameOf(error) === 'InvalidStateError') return undefined;
-    throw error;
-  }
+/** Closed without an event, or by Safari ("Connection to Indexed Database server lost"). */
+function isLost(error: unknown): boolean {
+  return ['InvalidStateError', 'UnknownError'].some((name) => name === nameOf(error));
 }
 
 function explain(error: unknown, name: string): PinnaceError {

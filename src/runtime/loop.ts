@@ -13,7 +13,8 @@
  * 6. A model that goes in circles is told so, and then stopped. What a person says starts the count anew (`stalls.ts`).
  * 7. A call that its provider makes itself, and asks about, waits for a person as any other. What was decided goes back as the answer to
  *    the provider's question; such a request is sent once.
- * 8. A rejected answer and its correction are no part of the chat, and the repair is tried once.
+ * 8. A rejected answer and its correction are no part of the chat, and the repair is tried once. So is an answer of thoughts alone, which
+ *    is asked for again as often as a failed call.
  */
 
 import type {
@@ -36,7 +37,7 @@ import { originOf, withOrigin } from './message-parts.ts';
 import { createCacheMarks } from './cache-marks.ts';
 import { modelKey } from './prompt-chain.ts';
 import { openCall } from './model-call.ts';
-import { emptyAnswer } from './model-error.ts';
+import { emptyAnswer, modelRetry } from './model-error.ts';
 import type { LoopTerms, ResumedRun, RunContext } from './run-context.ts';
 import type { Usage } from './model-budget.ts';
 import type { Agent } from '../base/schema.ts';
@@ -62,6 +63,8 @@ export class ModelLoop implements Loop {
   readonly #repeated: RepeatedCalls;
   /** Whether the next call lets the provider make calls that were approved: it is not tried again, for they might be made twice. */
   #isOnce: boolean;
+  /** How often the model has answered without a word. */
+  #silent = 0;
   /** Set once the run goes in circles. */
   #stalled: PinnaceError | undefined;
 
@@ -113,12 +116,29 @@ export class ModelLoop implements Loop {
       const settled = mayExecute(answer.finishReason) ? yield* this.#settleCalls(answer.calls) : unsettled;
       if (settled.results.length > 0) prompt.push({ role: 'tool', content: [...settled.results] });
       yield [{ type: 'finish-step' }];
-      const how = spent
-        ? stopped(answer.finishReason, spent)
-        : this.#endOf(answer, { ...settled, isSilent: needsAnswer && isEmpty(answer) });
+      const isSilent = needsAnswer && isEmpty(answer);
+      if (isSilent && !spent && this.#mayAskAgain(answer)) {
+        prompt.pop();
+        yield [{ type: 'reset-step' }];
+        continue;
+      }
+      const how = spent ? stopped(answer.finishReason, spent) : this.#endOf(answer, { ...settled, isSilent });
       const end = yield* this.#readOutput(how, { answer, prompt });
       if (end) return end;
     }
+  }
+
+  /** An answer of thoughts alone cannot be taken for another try, for they were shown. It is asked for again as a step. */
+  #mayAskAgain({ finishReason }: Answer<Tool>): boolean {
+    const { limits, usage } = this.#run;
+    const { models, output, onRetry } = this.#terms;
+    const attempt = ++this.#silent + 1;
+    if (attempt > limits.modelRetries + 1 || output || !mayExecute(finishReason) || usage.steps >= limits.steps) {
+      return false;
+    }
+    const next = { attempt, of: limits.modelRetries + 1, delayMs: 0 };
+    onRetry(modelRetry(emptyAnswer(), { ...next, model: models.current }));
+    return true;
   }
 
   /** What the steps before have issued belongs to the answer, and what they sent is the beginning of the next call. */

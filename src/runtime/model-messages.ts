@@ -225,9 +225,8 @@ type HistoryEdits = ReturnType<typeof readEdited>;
 
 function outputOf(part: CallPart) {
   if (part.state === 'output-error') {
-    return part.providerExecuted === true
-      ? { type: 'error-json' as const, value: part.errorText }
-      : { type: 'error-text' as const, value: part.errorText };
+    const value = part.errorText || 'The call failed'; // Anthropic refuses an error without words
+    return { type: part.providerExecuted === true ? 'error-json' as const : 'error-text' as const, value };
   }
   if (typeof part.output === 'string') return { type: 'text' as const, value: part.output };
   return { type: 'json' as const, value: (part.output ?? null) as JSONValue }; // it came as JSON
@@ -459,7 +458,7 @@ const call = {
 /** A tool call that has ended; `toHistory` leaves out every other one. */
 const CallPart = v.variant('state', [
   v.looseObject({ type: v.string(), ...call, state: v.literal('output-available'), output: v.optional(v.unknown()) }),
-  v.looseObject({ type: v.string(), ...call, state: v.literal('output-error'), errorText: v.string() }),
+  v.looseObject({ type: v.string(), ...call, state: v.literal('output-error'), errorText: v.nullish(v.string(), '') }),
   v.looseObject({ type: v.string(), ...call, state: v.literal('approval-responded') }),
 ]);
 type CallPart = v.InferOutput<typeof CallPart> & { readonly toolName: string };

@@ -132,6 +132,8 @@ interface ProviderRules {
   readonly takesBlankTexts: boolean;
   /** Whether a chat may start with an answer. */
   readonly startsWithAnswer: boolean;
+  /** Files of an answer are not sent back. */
+  readonly leavesOwnFiles?: true;
 }
 
 const name64 = /^[a-zA-Z0-9_-]{1,64}$/;
@@ -154,6 +156,7 @@ const table: readonly (readonly [RegExp, ProviderRules])[] = [
     parameter: parameter64,
     takesBlankTexts: false,
     startsWithAnswer: false,
+    leavesOwnFiles: true,
   }],
   // https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolUseBlock.html: `toolUseId` and `name`.
   [/bedrock/i, {
@@ -163,6 +166,7 @@ const table: readonly (readonly [RegExp, ProviderRules])[] = [
     parameter: parameter64,
     takesBlankTexts: false,
     startsWithAnswer: false,
+    leavesOwnFiles: true,
   }],
   // "Tool call id was call_1 but must be a-z, A-Z, 0-9, with a length of 9", also from the templates of its open models.
   [/mistral|mixtral|ministral|devstral|codestral|magistral|pixtral/i, {
@@ -171,6 +175,7 @@ const table: readonly (readonly [RegExp, ProviderRules])[] = [
     toolName: name64,
     takesBlankTexts: false,
     startsWithAnswer: false,
+    leavesOwnFiles: true,
   }],
   // https://ai.google.dev/api/caching#FunctionDeclaration: a name starts with a letter or an underscore. "contents.parts must not be
   // empty"; "function call turn comes immediately after a user turn".
@@ -189,6 +194,7 @@ const table: readonly (readonly [RegExp, ProviderRules])[] = [
     toolName: name64,
     takesBlankTexts: true,
     startsWithAnswer: true,
+    leavesOwnFiles: true,
   }],
 ];
 
@@ -201,7 +207,7 @@ const otherRules: ProviderRules = {
   takesBlankTexts: true,
   startsWithAnswer: true,
 };
-const compatibleRules: ProviderRules = { ...otherRules, foreignCallId: nine };
+const compatibleRules: ProviderRules = { ...otherRules, foreignCallId: nine, leavesOwnFiles: true };
 
 /** Whose rules a model follows: by the names that the AI SDK's package gives it. */
 interface ModelNames {
@@ -267,7 +273,12 @@ function fitAnswer(message: Message<'assistant'>, fitting: Fitting): Message<'as
   const { ids, rules } = fitting;
   ids.startAnswer();
   const content = message.content.filter((part) => part.type !== 'text' || !isEmpty(part, rules))
-    .map((part) => part.type === 'tool-call' ? fitCall(part, fitting) : fitResult(part, fitting));
+    .map((part): typeof part => {
+      if (part.type === 'file' && rules.leavesOwnFiles) {
+        return { type: 'text', text: `[A file of the type ${part.mediaType}]` };
+      }
+      return part.type === 'tool-call' ? fitCall(part, fitting) : fitResult(part, fitting);
+    });
   if (content.every(({ type }) => type === 'reasoning')) return undefined;
   return { ...message, content };
 }
@@ -336,14 +347,17 @@ function nameIn(name: string, { toolName }: ProviderRules): string {
 /** The ids of one request. */
 class SentIds {
   readonly #rules: ProviderRules;
-  readonly #sent = new Map<string, string>();
+  /** The calls that wait for their results. Chats that others have stored may use an id again within one answer. */
+  readonly #sent = new Map<string, readonly string[]>();
   readonly #used = new Set<string>();
+  readonly #ofAnswer = new Set<string>();
 
   constructor(rules: ProviderRules) {
     this.#rules = rules;
   }
 
   startAnswer(): void {
+    this.#ofAnswer.clear();
     if (this.#rules.mayRepeatIds) this.#used.clear();
   }
 
@@ -354,12 +368,15 @@ class SentIds {
     const own = providerCallId(toolCallId);
     const id = form.test(own) && !this.#used.has(own) ? own : this.#shaped(toolCallId, form);
     this.#used.add(id);
-    this.#sent.set(toolCallId, id);
+    this.#sent.set(toolCallId, [...this.#ofAnswer.has(toolCallId) ? this.#sent.get(toolCallId) ?? [] : [], id]);
+    this.#ofAnswer.add(toolCallId);
     return id;
   }
 
   ofResult(toolCallId: string): string {
-    return this.#sent.get(toolCallId) ?? this.#shaped(toolCallId, this.#rules.callId);
+    const [id = this.#shaped(toolCallId, this.#rules.callId), ...others] = this.#sent.get(toolCallId) ?? [];
+    if (others.length > 0) this.#sent.set(toolCallId, others);
+    return id;
   }
 
   /** The same call gets the same id in each request: what follows it changes nothing. */

@@ -42,7 +42,7 @@ export interface Answer<Tool> {
   readonly message: LanguageModelV4Message;
   /** The requested tool calls, without those that the provider executes and does not ask about. */
   readonly calls: readonly ParsedCall<Tool>[];
-  /** Calls of the provider's own tools that have no result yet: a later step brings it. */
+  /** The provider goes on in a later step: it has paused, or its own tools have no result yet. */
   readonly isDeferred: boolean;
   readonly text: string;
 }
@@ -132,7 +132,7 @@ class Step<Tool> implements StepContent<Tool> {
       usage: finish.usage,
       message: { role: 'assistant', content },
       calls: this.#calls,
-      isDeferred: this.#deferred.size > 0,
+      isDeferred: this.#deferred.size > 0 || (raw === 'pause_turn' && content.length > 0),
       text: this.#text,
     };
   }

@@ -77,7 +77,7 @@ function cronOf(pattern: string, timezone: string): Cron {
   const known = crons.get(name);
   if (known) return known;
   if (crons.size >= 500) crons.clear();
-  const cron = new Cron(pattern, { timezone, mode: '5-part', paused: true });
+  const cron = new Cron(pattern, { timezone, mode: '5-part', fixedTimeRule: 'no-wildcard', paused: true });
   crons.set(name, cron);
   return cron;
 }

@@ -60,7 +60,7 @@ function kindOfPair(text: string, at: number): number {
 /**
  * Visits the words of a text in order. `parseHTMLNode` is parse, html, node and parsehtmlnode; the whole comes after its parts,
  * with the place of all of them, and so does a word of three characters or more of a script without spaces. `co-operate` and one that
- * is divided at the end of a line have their wholes too. With `wanted`, words that it turns down may be left out.
+ * is divided at the end of a line have their wholes too. An emoji is a word. With `wanted`, words that it turns down may be left out.
  */
 export function visitWords(text: string, visit: VisitWord, wanted?: WantWord): void {
   visitAll(text, { visit, wanted, wholes: true });
@@ -81,17 +81,21 @@ function visitAll(text: string, visitor: Visitor): void {
         visitWhole(text, { from, to: at }, visitor);
         start = -1;
       }
-    } else if (kind === sign && !visitor.wholes) at = visitSign(text, at, visitor);
+    } else if (kind === sign) at = visitSign(text, at, visitor);
     else at++;
   }
 }
 
-const joins = /[-\u2010\u2011'\u2019]/;
+/** Hyphens, dashes and apostrophes, and what keyboards and writing programs put in their place. */
+const joins = /[\p{Pd}\u02d7\u2043\u2212'`´\u02b9-\u02bd\u2018\u2019\u2032\uff07]/u;
+const ofWhole = new RegExp(`${joins.source}|[\\n_$]`, 'gu');
 
 /** Where the word goes on behind the mark at its end, which may divide it between two lines; the end where it does not. */
 function joined(text: string, at: number): number {
-  if (at >= text.length || !joins.test(text.charAt(at)) || !isLetter(text, at - 1)) return at;
-  const isDivided = text[at + 1] === '\n' && text[at] !== "'" && kindOf(text, at + 2) === lower;
+  if (at >= text.length) return at;
+  if (text[at] === '\n' && text[at - 1] === '\u00ad' && kindOf(text, at + 1) === lower) return at + 1;
+  if (!joins.test(text.charAt(at)) || !isLetter(text, at - 1)) return at;
+  const isDivided = text[at + 1] === '\n' && /[-\u2010\u2011]/.test(text.charAt(at)) && kindOf(text, at + 2) === lower;
   const next = isDivided ? at + 2 : at + 1;
   return next < text.length && isLetter(text, next) ? next : at;
 }
@@ -103,7 +107,7 @@ function isLetter(text: string, at: number): boolean {
 
 function visitWhole(text: string, { from, to }: { from: number; to: number }, { visit, wanted }: Visitor): void {
   if (to - from > longestWord || (wanted && !wanted(text, from))) return;
-  visit(formOf(text.slice(from, to).replace(/[-\u2010\u2011'\u2019\n_$]/g, '')), from, to);
+  visit(formOf(text.slice(from, to).replace(ofWhole, '')), from, to);
 }
 
 function visitSign(text: string, at: number, { visit }: Visitor): number {
@@ -232,7 +236,7 @@ export function wordsOf(text: string): string[] {
   return words;
 }
 
-/** Returns the words of a text without those that others are parts of. An emoji is a word, and a longer word is cut. */
+/** Returns the words of a text without those that others are parts of; a longer word is cut. */
 export function partsOf(text: string): string[] {
   const words: string[] = [];
   visitParts(text, (word) => void words.push(word));
@@ -277,6 +281,8 @@ const sameLetters: Readonly<Record<string, string>> = {
   'ł': 'l',
   'ø': 'o',
   'đ': 'd',
+  'ð': 'd',
+  'þ': 'th',
   'ħ': 'h',
   'æ': 'ae',
   'œ': 'oe',
@@ -289,7 +295,7 @@ const arabicLetters: Readonly<Record<string, string>> = {
   'ک': 'ك',
   'ة': 'ه',
 };
-const latinToMap = /[ςłøđħæœ]/g;
+const latinToMap = /[ςłøđðþħæœ]/g;
 const arabicToMap = /[ٱىیکة]/g;
 const otherDigits = /[٠-٩۰-۹०-९]/g;
 

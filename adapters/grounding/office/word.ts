@@ -7,7 +7,7 @@ import type { OfficePackage } from './package.ts';
 import type { Attributes, XmlHandler } from './xml.ts';
 
 /** Shown a second time elsewhere, or removed by a tracked change. */
-const unread = new Set(['Fallback', 'moveFrom', 'instrText', 'delText', 'rt']); // `rt` says how its base is read
+const unread = new Set(['moveFrom', 'instrText', 'delText', 'rt']); // `rt` says how its base is read
 
 /** What the styles of paragraphs say, by their ids. */
 interface Styles {
@@ -66,6 +66,8 @@ interface Paragraph {
   text: string;
   level: number | undefined;
   isItem: boolean;
+  /** The large first letter of the next paragraph. */
+  isInitial?: boolean;
 }
 
 function textHandler(styles: Styles, markdown: Markdown, chunks: Chunk[]): XmlHandler {
@@ -73,6 +75,7 @@ function textHandler(styles: Styles, markdown: Markdown, chunks: Chunk[]): XmlHa
   const cells = createCells(markdown);
   let isText = false;
   let unreadDepth = 0;
+  let initial = '';
   const openRead = (name: string, attributes: Attributes): void => {
     const current = paragraphs.at(-1);
     if (name === 'p') paragraphs.push({ text: '', level: undefined, isItem: false });
@@ -83,7 +86,10 @@ function textHandler(styles: Styles, markdown: Markdown, chunks: Chunk[]): XmlHa
   };
   const closeParagraph = (): void => {
     const paragraph = paragraphs.pop();
-    if (paragraph) write(paragraph, cells.isOpen() ? cells : markdown);
+    if (!paragraph) return;
+    paragraph.text = initial + paragraph.text;
+    initial = paragraph.isInitial ? paragraph.text : '';
+    if (!paragraph.isInitial) write(paragraph, cells.isOpen() ? cells : markdown);
   };
   return {
     open(name, attributes) {
@@ -115,6 +121,7 @@ function describe(
   } else if (name === 'numId') paragraph.isItem = value !== '0';
   else if (name === 'tab' && attributes['w:pos'] === undefined) paragraph.text += '\t';
   else if (name === 'br' || name === 'cr') paragraph.text += '\n';
+  else if (name === 'framePr' && attributes['w:dropCap'] !== undefined) paragraph.isInitial = true;
   else if (name === 'noBreakHyphen') paragraph.text += '-';
   else if (name === 'docPr' && attributes['descr']) paragraph.text += ` ${attributes['descr']} `; // what a picture shows
 }

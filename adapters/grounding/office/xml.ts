@@ -17,6 +17,10 @@ export interface XmlHandler {
 /** Read between two turns. */
 const chunkLength = 16_384;
 
+/** What XML does not allow, and some programs write: it is no reason to lose a file. */
+const noCharacter =
+  /(?![\t\n\r\u0080-\u009f])[\p{Cc}\ufffe\uffff]|&#(?:x0*(?:[0-8bcef]|1[\da-f])|0*(?:[0-8]|1[124-9]|2\d|3[01]));/giu;
+
 /** Reads the document. @throws PinnaceError `invalid_argument` with the reason `invalid_document` for what is not well-formed. */
 export async function readXml(
   bytes: Uint8Array<ArrayBuffer>,
@@ -25,14 +29,21 @@ export async function readXml(
 ): Promise<void> {
   const parser = new SaxesParser<{ xmlns: false; position: false }>({ xmlns: false, position: false });
   const namespaces = new Namespaces();
-  parser.on('opentag', ({ name, attributes }) => handler.open?.(localName(name), namespaces.open(attributes)));
+  let fallbacks = 0; // what is in one was read before, for programs that know more
+  parser.on('opentag', ({ name, attributes }) => {
+    const known = namespaces.open(attributes);
+    if (localName(name) === 'Fallback') fallbacks++;
+    if (fallbacks === 0) handler.open?.(localName(name), known);
+  });
   parser.on('closetag', ({ name }) => {
     namespaces.close();
-    handler.close?.(localName(name));
+    if (fallbacks === 0) handler.close?.(localName(name));
+    else if (localName(name) === 'Fallback') fallbacks--;
   });
-  parser.on('text', (text) => handler.text?.(text));
-  parser.on('cdata', (text) => handler.text?.(text));
-  const text = decode(bytes);
+  const say = (text: string): void => fallbacks === 0 ? handler.text?.(text) : undefined;
+  parser.on('text', say);
+  parser.on('cdata', say);
+  const text = decode(bytes).replace(noCharacter, '');
   try {
     for (let at = 0; at < text.length; at += chunkLength) {
       parser.write(text.slice(at, at + chunkLength));

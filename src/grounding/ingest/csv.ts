@@ -42,7 +42,7 @@ export function* csvRecords(text: string, { separator }: CsvOptions = {}): Gener
     const width = names ? 0 : commonWidth(rows);
     for (const [at, cells] of rows.entries()) {
       if (cells.every((cell) => cell.trim() === '')) continue;
-      const isApart = width > 2 || (width === 2 && rows[at + 1]?.join('') === '');
+      const isApart = width > 2 || (width === 2 && (rows[at + 1]?.join('') === '' || cells[0]?.startsWith('#')));
       if (!names && isApart && cells.length === 1) { // a title above the names
         records.push(toRecord(cells, []));
         continue;

@@ -53,7 +53,7 @@ const paragraphs = new Set(
   ('address article aside blockquote dd div dl fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr main nav ol ' +
     'p pre section table ul').split(' '),
 );
-const lines = new Set(['br', 'button', 'caption', 'dt', 'dd', 'input', 'li', 'option', 'select', 'textarea', 'tr']);
+const lines = new Set('br button caption dt dd input legend li option select summary textarea tr'.split(' '));
 const cells = new Set(['td', 'th']);
 /** A space of preformatted text, until all others are counted. No text has it. */
 const keptSpace = '\u0001';
@@ -85,12 +85,12 @@ class PageText {
 
   open(name: string): void {
     if (++this.#levels > mostLevels) throw tooDeep();
+    this.#tag = name;
     if (this.#unread && foreign.has(this.#unread.name) && ends.has(name)) this.#unread = undefined;
     if (this.#unread) {
       this.#unread.depth++;
       return;
     }
-    this.#tag = name;
     if (name === 'pre') this.#plain++;
     if (unread.has(name)) this.#unread = { name, depth: 1 };
     else if (cells.has(name)) this.#openCell();
@@ -104,6 +104,7 @@ class PageText {
 
   close(name: string): void {
     this.#levels--;
+    this.#tag = '';
     if (this.#unread) {
       if (--this.#unread.depth > 0) return;
       if (name === 'title') this.#hasTitle = true;
@@ -117,11 +118,12 @@ class PageText {
 
   add(text: string): void {
     if (this.#unread?.name === 'title' && !this.#hasTitle) this.#title += text.slice(0, longestTitle);
-    if (this.#unread) return;
+    const isFormula = this.#unread?.name === 'math' && this.#tag === 'annotation'; // as TeX
+    if (this.#unread && !isFormula) return;
     this.#budget.take(text.length);
     const words = this.#plain > 0 ? text.replace(/\r\n?/g, '\n').replaceAll(' ', keptSpace) : text.replace(/\s+/g, ' ');
     if (words.trim() !== '') this.#endLines();
-    this.#parts.push(words);
+    this.#parts.push(isFormula ? ` ${words} ` : words);
   }
 
   result(): HtmlText {

@@ -120,8 +120,8 @@ describe('pdfText', () => {
 
 describe('decodeText', () => {
   const text = 'Größe: 12 Knoten, naïve café';
-  const wide = (little: boolean, mark: boolean) => {
-    const units = Array.from(`${mark ? '\uFEFF' : ''}${text}`, (character) => character.charCodeAt(0));
+  const wide = (little: boolean, mark: boolean, content = text) => {
+    const units = Array.from(`${mark ? '\uFEFF' : ''}${content}`, (character) => character.charCodeAt(0));
     return Uint8Array.from(units.flatMap((unit) => little ? [unit & 255, unit >> 8] : [unit >> 8, unit & 255]));
   };
   const utf32 = (little: boolean) => {
@@ -143,6 +143,7 @@ describe('decodeText', () => {
     ['UTF-16, big end first, with a mark', wide(false, true), text],
     ['UTF-16 without a mark', wide(true, false), text],
     ['UTF-16, big end first, without a mark', wide(false, false), text],
+    ['UTF-16 with signs of writing programs', wide(true, false, '– 5 € for „x“'), '– 5 € for „x“'],
     ['Windows-1252', latin, text],
     ['UTF-8 with a broken byte', broken(9), text.replace('12', '\ufffd2')],
     ['UTF-32', utf32(true), text],

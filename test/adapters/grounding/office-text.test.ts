@@ -41,6 +41,30 @@ const relationships = 'http://schemas.openxmlformats.org/officeDocument/2006/rel
 const relation = (type: string, target: string, id = 'r1') =>
   `<Relationships><Relationship Id="${id}" Type="${relationships}/${type}" Target="${target}"/></Relationships>`;
 
+describe('officeText', () => {
+  const alternative = (a: string, b: string) =>
+    `<mc:AlternateContent><mc:Choice>${a}</mc:Choice><mc:Fallback>${b}</mc:Fallback></mc:AlternateContent>`;
+  const shape = '<p:sp><a:p><a:r><a:t>Once</a:t></a:r></a:p></p:sp>';
+
+  it.each<[string, Parts, string]>([
+    ['a large first letter with its word', {
+      'word/document.xml': `<w:document><w:p><w:pPr><w:framePr w:dropCap="drop"/></w:pPr><w:r><w:t>O</w:t></w:r></w:p>${
+        p('nce')
+      }</w:document>`,
+    }, 'Once'],
+    ['characters that XML does not allow as none', {
+      'word/document.xml': `<w:document>${p('On&#x1;c\u000be&#11;')}</w:document>`,
+    }, 'Once'],
+    ['what is there for other programs as well once', {
+      'ppt/presentation.xml': '<p><p:sldId r:id="r1"/></p>',
+      'ppt/_rels/presentation.xml.rels': relation('slide', 'slides/s.xml'),
+      'ppt/slides/s.xml': `<s>${alternative(shape, shape)}</s>`,
+    }, '## Slide 1\n\nOnce'],
+  ])('reads %s', async (_, parts, expected) => {
+    expect(await textOf(parts)).toBe(expected);
+  });
+});
+
 describe('officeText of packages', () => {
   it('finds the main part by its relationship and its content type, wherever it is', async () => {
     const types = (path: string, kind: string) =>

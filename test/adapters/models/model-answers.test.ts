@@ -80,9 +80,33 @@ describe('an answer of a chat completion server', () => {
     }
   });
 
-  it('counts a usage that comes without choices', async () => {
-    const seen = await call(() => sent(events(...plain, { usage }, '[DONE]')));
-    expect(seen.parts.at(-1)).toMatchObject({ usage: { inputTokens: { total: 3 }, outputTokens: { total: 2 } } });
+  it.each<[string, object, number | undefined]>([
+    ['comes without choices', { usage }, 3],
+    ['is in the choice', { choices: [{ index: 0, delta: {}, usage }] }, 3],
+    ['is in a field of the vendor', { choices: [], x_groq: { usage } }, 3],
+    ['has the names of newer interfaces', { usage: { input_tokens: 3, output_tokens: 2 } }, 3],
+    ['counts nothing, as if it were absent', { usage: { prompt_tokens: 0, completion_tokens: 0 } }, undefined],
+    ['is empty, as if it were absent', { usage: {} }, undefined],
+  ])('counts a usage that %s', async (_, last, total) => {
+    const seen = await call(() => sent(events(...plain, last, '[DONE]')));
+    expect(seen.parts.at(-1)).toMatchObject({ usage: { inputTokens: { total } } });
+  });
+
+  it.each<[string, object[]]>([
+    ...[['<thinking>', '</thinking>'], ['<thought>', '</thought>'], ['[THINK]', '[/THINK]'], ['◁think▷', '◁/think▷']]
+      .map(
+        ([opening, closing]): [string, object[]] => [
+          `marks: ${opening}`,
+          Array.from(`${opening}Hm${closing}hello`, (content) => ({ content })),
+        ],
+      ),
+    ['a field of Copilot', [{ reasoning_text: 'Hm' }, { content: 'hello' }]],
+    ['details alone', [{ reasoning_details: [{ type: 'reasoning.text', text: 'Hm' }] }, { content: 'hello' }]],
+    ['an object', [{ reasoning: { content: 'Hm' } }, { content: 'hello' }]],
+  ])('may have its thoughts in %s', async (_, deltas) => {
+    const seen = await call(() => sent(events(...deltas.map((delta) => chunk(delta)), plain[2], '[DONE]')));
+    const thoughts = seen.parts.map((part) => part.type === 'reasoning-delta' ? part.delta : '').join('');
+    expect([thoughts, textOf(seen)]).toEqual(['Hm', 'hello']);
   });
 
   it.each([
@@ -139,6 +163,10 @@ describe('an answer of a chat completion server', () => {
     ]],
     ['thoughts in parts', [chunk({ reasoning_content: [{ type: 'text', text: 'hm' }] }), ...plain]],
     ['thoughts in an object', [chunk({ reasoning: { text: 'hm' } }), ...plain]],
+    ['an error that is empty', [{ ...chunk({ content: 'hello' }), error: {} }, {
+      ...chunk({}, {}, 'stop'),
+      error: '',
+    }]],
     ['an end without a reason', plain.slice(0, 2)],
     ['thoughts between marks', [chunk({ content: '<think>Hm</think>\n\nhello' }), chunk({}, {}, 'stop')]],
     ['thoughts between marks in pieces', [
@@ -312,6 +340,11 @@ describe('an answer of a chat completion server', () => {
     ['a list of errors', JSON.stringify({ success: false, errors: [{ code: 9, message: 'forbidden' }] }), {
       statusCode: 401,
     }],
+    ['a fault', JSON.stringify({ fault: { faultstring: 'Quota violation' } }), { statusCode: 429 }],
+    ['an exception', JSON.stringify({ __type: 'ThrottlingException', message: 'Too many requests' }), {
+      statusCode: 429,
+    }],
+    ['a message alone', JSON.stringify({ message: 'Service unavailable' }), { statusCode: 503 }],
     ['no number', JSON.stringify({ error: { message: 'oops' } }), { statusCode: 500, isRetryable: true }],
   ])('with status 200 is the error that it reports by %s', async (_, body, error) => {
     for (const type of ['application/json', 'text/event-stream']) {

@@ -176,6 +176,32 @@ describe.skipIf(!('indexedDB' in globalThis))('indexedDbStorage', () => {
     expect((await storage.get(['a']))?.value).toBe(2);
   });
 
+  it.each<[string, (database: IDBDatabase, mode: IDBTransactionMode) => IDBTransaction]>([
+    ['refuses transactions', () => {
+      throw new DOMException('Connection to Indexed Database server lost', 'UnknownError');
+    }],
+    ['fails them', (database, mode) => {
+      const transaction = database.transaction(['entries'], mode);
+      vi.spyOn(transaction.objectStore('entries'), 'get').mockImplementation(() => {
+        throw new DOMException('Lost', 'UnknownError');
+      });
+      return transaction;
+    }],
+  ])('opens again when a connection that was lost without an event %s', async (_, lost) => {
+    const { factory, databases } = watchedFactory();
+    const storage = open({ indexedDB: factory });
+    await storage.commit([{ key: ['a'], value: 1 }]);
+    const original = Reflect.get(IDBDatabase.prototype, 'transaction'); // called with its database
+    vi.spyOn(IDBDatabase.prototype, 'transaction').mockImplementation(function (this: IDBDatabase, names, mode) {
+      const isFirst = this === databases[0] && names === 'entries';
+      return isFirst ? lost(this, mode ?? 'readonly') : original.call(this, names, mode);
+    });
+    await storage.commit([{ key: ['b'], value: 2 }]).catch(() => undefined); // it may have been written
+    expect(await storage.get(['a'])).toMatchObject({ value: 1 });
+    expect(await storage.commit([{ key: ['a'], value: 3 }])).toMatchObject({ ok: true });
+    expect(databases).toHaveLength(2);
+  });
+
   it('is full when the browser refuses a write, and has written nothing', async () => {
     const storage = open();
     await storage.commit([{ key: ['a'], value: 1 }]);

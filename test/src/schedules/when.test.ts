@@ -18,6 +18,25 @@ const rows: readonly (readonly [what: string, zone: string, cron: string, from: 
     '2026-10-25T01:30Z',
     '2026-10-25T02:00Z',
   ]],
+  [
+    'Berlin, of a list a time that is skipped runs after the gap',
+    'Europe/Berlin',
+    '0 2,14 * * *',
+    '2026-03-28T14:00Z',
+    [
+      '2026-03-29T01:00Z',
+      '2026-03-29T12:00Z',
+    ],
+  ],
+  ['Berlin, of a list a time that is repeated runs once', 'Europe/Berlin', '0 2,14 * * *', '2026-10-24T13:00Z', [
+    '2026-10-25T00:00Z',
+    '2026-10-25T13:00Z',
+  ]],
+  ['Berlin, a range is times as well', 'Europe/Berlin', '30 1-3 * * *', '2026-10-24T12:00Z', [
+    '2026-10-24T23:30Z',
+    '2026-10-25T00:30Z',
+    '2026-10-25T02:30Z',
+  ]],
   ['New York, a time that is skipped', 'America/New_York', '30 2 * * *', '2026-03-07T12:00Z', [
     '2026-03-08T07:00Z',
     '2026-03-09T06:30Z',

@@ -35,6 +35,7 @@ describe('wordsOf', () => {
   it('has names beside their parts, and no words that are data', () => {
     expect(wordsOf('getUserName b64')).toEqual(['get', 'user', 'name', 'getusername', 'b', '64', 'b64']);
     expect(wordsOf('x'.repeat(100))).toEqual([]);
+    expect(wordsOf('🚀 launch')).toEqual(['🚀', 'launch']);
   });
 
   it.each([
@@ -43,6 +44,11 @@ describe('wordsOf', () => {
     ['state\u2011of\u2011the-art', 'stateoftheart'],
     ['Zu-\nsammenarbeit', 'zusammenarbeit'],
     ['O’Brien’s', 'obriens'],
+    ...['\u2012', '\u2013', '\u2212', '\ufe63', '\uff0d', '\u2043', '\u05be', '\u30a0', 'ʼ', '＇', '´', '\u00ad\n'].map(
+      (
+        mark,
+      ) => [`co${mark}operate`, 'cooperate'],
+    ),
   ])('has a whole for %j', (text, whole) => {
     expect(wordsOf(text)).toEqual([...partsOf(text), whole]);
   });
@@ -68,6 +74,7 @@ describe('formOf', () => {
     ['sharp s in capitals', 'STRAẞE', 'strasse'],
     ['composed and decomposed letters', 'Ånge\u0301nieur', 'angenieur'],
     ['letters without a decomposition', 'Łódź', 'lodz'],
+    ['letters of Iceland', 'Þórður', 'thordur'],
     ['width', 'Ｈａｒｂｏｒ２', 'harbor2'],
     ['ligatures', 'oﬃce', 'office'],
     ['dotted capitals', 'İSTANBUL', 'istanbul'],

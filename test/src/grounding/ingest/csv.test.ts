@@ -36,6 +36,14 @@ describe('parseCsv', () => {
     }]);
   });
 
+  it('takes a comment above two columns for no name', () => {
+    expect(parseCsv('# of 2026\nname,draft\nGull,3\n')).toEqual([{ 'column 1': '# of 2026' }, {
+      name: 'Gull',
+      draft: '3',
+    }]);
+    expect(parseCsv('#,name\n1,Gull\n')).toEqual([{ '#': '1', name: 'Gull' }]);
+  });
+
   it('takes one column of sentences for what it is', () => {
     const text = 'note\nFog, no wind\nRain, wind, cold and hail\nSun\n';
     expect(parseCsv(text).map(({ note }) => note)).toEqual(['Fog', 'Rain', 'Sun']);

@@ -49,6 +49,12 @@ describe('htmlText', () => {
     ['pictures that say what they show', '<p>At <img src="a.png" alt="the east pier"><img alt="">', 'At the east pier'],
     ['elements that XML closes', '<?xml version="1.0"?><html><script src="a"/><title/><p>shown</p></html>', 'shown'],
     ['signs in attributes', '<p title="a>b" data-x=\'<p>\'>shown</p>', 'shown'],
+    ['details', '<details><summary>Berth 3</summary>closed</details>', 'Berth 3\nclosed'],
+    [
+      'formulas',
+      '<p>So <math><mi>x</mi><annotation encoding="application/x-tex">x^2</annotation></math> it is',
+      'So x^2 it is',
+    ],
     ['ends without a start', '</td></div></tr>text</p></table>', 'text'],
   ])('reads a page with %s', async (_, html, expected) => {
     expect(await textOf(html)).toBe(expected);

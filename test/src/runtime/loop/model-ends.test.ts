@@ -258,8 +258,16 @@ describe('an answer without a word', () => {
     ['again and again', [silent, silent], 'failed', 'provider_empty_answer', 2],
     ['after a tool', [acting(''), silent, says('Here')], 'completed', undefined, 3],
     ['after a tool that it has announced', [acting('I look'), silent], 'completed', undefined, 2],
-    ['but its thoughts', [[...thinks, ...silent], says('Late')], 'failed', 'provider_empty_answer', 1],
-    ['but space', [says('\n'), says('Late')], 'failed', 'provider_empty_answer', 1],
+    ['but its thoughts', [[...thinks, ...silent], says('Late')], 'completed', undefined, 2],
+    ['but its thoughts each time', [[...thinks, ...silent]], 'failed', 'provider_empty_answer', 2],
+    ['but space', [says('\n'), says('Late')], 'completed', undefined, 2],
+    [
+      'but that it pauses',
+      [ending(says('I look'), { unified: 'stop', raw: 'pause_turn' }), says('Here')],
+      'completed',
+      undefined,
+      2,
+    ],
   ])('is none when the model says nothing %s', async (_, scripts, state, reason, calls) => {
     const look = defineTool({ id: 'look', description: 'Looks', input: v.object({}), execute: () => 'seen' });
     const model = scriptedModel(...scripts);

@@ -23,6 +23,7 @@ const kinds: Readonly<Record<string, { readonly id: RegExp; readonly name: RegEx
   'someone.chat': { id: /./, name: /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/, isUnique: false },
 };
 
+const hello: LanguageModelV4Prompt = [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }];
 const words = fc.constantFrom('', ' \n', 'Hello', 'Ok');
 const toolName = fc.constantFrom(
   'add',
@@ -108,6 +109,35 @@ describe('fitHistory', () => {
       { numRuns: budget({ short: 60, long: 1_000 }) },
     );
   });
+});
+
+describe('a history that others have stored', () => {
+  const file = { type: 'file', mediaType: 'image/png', data: { type: 'data', data: 'iVBORw0KGgo=' } } as const;
+  const called = { toolCallId: 'c', toolName: 'add' };
+  const calls = [1, 2].map((a) => ({ type: 'tool-call' as const, ...called, input: { a } }));
+  const results = [1, 2].map((value) => ({
+    type: 'tool-result' as const,
+    ...called,
+    output: { type: 'json' as const, value },
+  }));
+  const again: LanguageModelV4Prompt = [{ role: 'assistant', content: calls }, { role: 'tool', content: results }];
+
+  it.each(Object.entries(kinds))(
+    'goes to %s with an id for each call of an answer that has one twice',
+    (provider, kind) => {
+      const fitted = fitHistory([...hello, ...again, ...again], { provider, modelId: 'm' });
+      check(fitted, kind);
+      expect(fitted).toHaveLength(5);
+    },
+  );
+
+  it.each([['anthropic.messages', 'text'], ['openai-compatible.chat', 'text'], ['google.generative-ai', 'file']])(
+    'has files of an answer for %s as a %s',
+    (provider, type) => {
+      const fitted = fitHistory([...hello, { role: 'assistant', content: [file] }], { provider, modelId: 'm' });
+      expect(fitted.at(-1)).toMatchObject({ role: 'assistant', content: [{ type }] });
+    },
+  );
 });
 
 /** The bodies that the packages of the AI SDK send for a history, as third parties. */
