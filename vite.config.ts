@@ -126,7 +126,7 @@ const ofFiles =
   /[\\/](?:node_modules[\\/](?:htmlparser2|entities|dom[a-z-]+|papaparse|unzipit|saxes|xmlchars)[\\/]|(?:src[\\/]grounding[\\/]ingest|adapters[\\/]grounding[\\/]office)[\\/]|adapters[\\/]grounding[\\/]zip\.ts$)/;
 /** The libraries of MCP and what imports them by name. */
 const ofMcp =
-  /node_modules[\\/](?:@modelcontextprotocol|eventsource-parser)[\\/]|adapters[\\/](?:mcp[\\/](?:sdk|sdk-2026|oauth|session|failures|notices)|linear-validator)\.ts$|src[\\/]mcp[\\/](?!servers-on-use)/;
+  /node_modules[\\/](?:@modelcontextprotocol|eventsource-parser)[\\/]|adapters[\\/](?:mcp[\\/](?:sdk|sdk-2026|oauth|session|failures|notices|messages)|linear-validator)\.ts$|src[\\/]mcp[\\/](?!servers-on-use)/;
 /** What cells of code are made of: it is loaded with the first of them. */
 const ofCells = /adapters[\\/]sandbox[\\/](bridge|prelude|program-prelude)\.ts$/;
 

@@ -14,13 +14,17 @@ export const value = 'sk-live-0123456789';
  */
 export function quickPassphrases(): readonly number[] {
   const asked: number[] = [];
-  const { deriveKey } = crypto.subtle;
-  const quickly: typeof deriveKey = (algorithm, ...others) => {
-    asked.push((algorithm as Pbkdf2Params).iterations); // safe: no vault derives keys in another way
-    return deriveKey.call(crypto.subtle, { ...(algorithm as Pbkdf2Params), iterations: 10 }, ...others);
-  };
-  beforeAll(() => void vi.spyOn(crypto.subtle, 'deriveKey').mockImplementation(quickly as typeof deriveKey));
-  afterAll(() => vi.mocked(crypto.subtle.deriveKey).mockRestore());
+  let restore: () => void = () => undefined;
+  beforeAll(() => {
+    const derive = crypto.subtle.deriveKey.bind(crypto.subtle);
+    const spy = vi.spyOn(crypto.subtle, 'deriveKey').mockImplementation((algorithm, ...others) => {
+      const { iterations } = algorithm as Pbkdf2Params; // safe: no vault derives keys in another way
+      asked.push(iterations);
+      return derive({ ...(algorithm as Pbkdf2Params), iterations: 10 }, ...others);
+    });
+    restore = () => spy.mockRestore();
+  });
+  afterAll(() => restore());
   return asked;
 }
 
