@@ -2,11 +2,13 @@
 import base64, hashlib, json, secrets, sys, time, urllib.error, urllib.request, uuid
 from urllib.parse import urlsplit
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 
 def b64url(data): return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
 def compact(value): return json.dumps(value, separators=(",", ":")).encode()
-def jwk(key): return {"crv": "Ed25519", "kty": "OKP", "x": b64url(key.public_key().public_bytes_raw())}
+def public(key): return key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
+def jwk(key): return {"crv": "Ed25519", "kty": "OKP", "x": b64url(public(key))}
 def thumbprint(key): return b64url(hashlib.sha256(compact(jwk(key))).digest())  # RFC 7638: members in this order
 
 
