@@ -36,9 +36,11 @@ export interface TriedCall {
   readonly reason?: string;
 }
 
+/** Which of the recorded calls rules are tried on, and how the work is followed. */
 export interface TryRulesOptions extends Pick<RuleOptions, 'otherwise'> {
-  /** Calls that ended at this time or later, and before that one. Times as ISO 8601 or `Date`. */
+  /** Calls that ended at this time or later, as ISO 8601 or a `Date`. */
   readonly since?: string | Date | undefined;
+  /** Calls that ended before this time. */
   readonly until?: string | Date | undefined;
   /** The calls of these agents alone. */
   readonly agents?: readonly string[] | undefined;
