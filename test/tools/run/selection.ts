@@ -49,6 +49,7 @@ export const measuringDenoTests: string[] = ['test/deno/parity.test.ts'];
 export const measuringTests: string[] = [
   ...measuringPlatformTests,
   'test/node/{answer-steps,fuzz,parity,regex-cpu,schema-cpu,soak}.test.ts',
+  'test/adapters/grounding/turns.test.ts',
   'test/node/docs/docs.test.ts',
   'test/src/simulation/{planted-bugs,simulate}.test.ts',
   'test/src/{undo/undo,webhooks/notices}-simulation.test.ts',
