@@ -14,11 +14,16 @@ const decisions = { allow: 'allowed', ask: 'asks', deny: 'denied', unknown: 'dep
 
 const first = JSON.stringify([...guardRules('watched'), { effect: 'allow', actions: ['*'] }], null, 2);
 
-const periods = [['all', 'All', Infinity], ['hour', 'Last hour', 3_600_000], ['day', 'Last 24 hours', 86_400_000], [
-  'week',
-  'Last 7 days',
-  604_800_000,
-]] as const;
+const periods = [
+  ['all', 'Any time', Infinity],
+  ['hour', 'Last hour', 3_600_000],
+  ['day', 'Last 24 hours', 86_400_000],
+  [
+    'week',
+    'Last 7 days',
+    604_800_000,
+  ],
+] as const;
 
 /** More calls are counted, and not listed. */
 const mostRows = 200;
