@@ -3,6 +3,7 @@
 import { PinnaceError } from '../base/errors.ts';
 import type { Metrics } from '../base/metrics.ts';
 import type { Storage, Watchable } from '../contracts/storage.ts';
+import { withCalls } from './commits.ts';
 
 /** The longest time of one call: shorter than the time after which other instances take a silent owner for lost. */
 const mostMs = 5_000;
@@ -12,13 +13,11 @@ const mostMs = 5_000;
  * that was rejected so may still be written, as with any answer that is lost.
  */
 export function answeringStorage(storage: Storage & Partial<Watchable>): Storage & Partial<Watchable> {
-  return {
-    ...(storage.checks && { checks: true }),
+  return withCalls(storage, {
     get: (key) => inTime(() => storage.get(key)),
     list: (options) => inTime(() => storage.list(options)),
     commit: (changes) => inTime(() => storage.commit(changes)),
-    ...(storage.watch && { watch: storage.watch.bind(storage) }),
-  };
+  });
 }
 
 function inTime<T>(work: () => Promise<T>): Promise<T> {

@@ -57,6 +57,19 @@ async function pause(waitMs: number, over: Promise<'over'>): Promise<unknown> {
   return await Promise.race([promise, over]).finally(() => clearTimeout(timer));
 }
 
+/** Returns the same storage with other calls: all that it says of itself stays. */
+export function withCalls(
+  storage: Storage & Partial<Watchable>,
+  calls: Pick<Storage, 'get' | 'list' | 'commit'>,
+): Storage & Partial<Watchable> {
+  return {
+    ...(storage.checks && { checks: true }),
+    ...(storage.presence && { presence: storage.presence }),
+    ...(storage.watch && { watch: storage.watch.bind(storage) }),
+    ...calls,
+  };
+}
+
 /**
  * Returns the same storage, which retries idempotent calls during an outage: reads, lists, and commits without an `ifVersion`. Other
  * commits are passed on as they are.
@@ -65,17 +78,14 @@ export function steadyStorage(
   storage: Storage & Partial<Watchable>,
   graceMs: number,
 ): Storage & Partial<Watchable> {
-  return {
-    ...(storage.checks && { checks: true }),
-    ...(storage.presence && { presence: storage.presence }),
+  return withCalls(storage, {
     get: (key) => outlast(() => storage.get(key), graceMs),
     list: (options) => outlast(() => storage.list(options), graceMs),
     commit: (changes) =>
       changes.some(({ ifVersion }) => ifVersion !== undefined)
         ? storage.commit(changes)
         : outlast(() => storage.commit(changes), graceMs),
-    ...(storage.watch && { watch: storage.watch.bind(storage) }),
-  };
+  });
 }
 
 /** How a commit recognizes itself. */

@@ -1,6 +1,7 @@
 /** Groups many small commits into one: what is committed while the storage is busy goes into the next group. */
 
 import type { Change, CommitResult, Storage, Watchable } from '../contracts/storage.ts';
+import { withCalls } from './commits.ts';
 
 /** The most changes that a commit may have. */
 const maxChanges = 100;
@@ -17,14 +18,11 @@ interface Waiting {
  */
 export function groupCommits(storage: Storage & Partial<Watchable>): Storage & Partial<Watchable> {
   const add = createBatches<Waiting>((queue) => commitGroup(storage, takeGroup(queue)));
-  return {
-    ...(storage.checks && { checks: true }),
-    ...(storage.presence && { presence: storage.presence }),
+  return withCalls(storage, {
     get: (key) => storage.get(key),
     list: (options) => storage.list(options),
-    ...(storage.watch && { watch: storage.watch.bind(storage) }),
     commit: (changes) => new Promise((resolve, reject) => add({ changes, resolve, reject })),
-  };
+  });
 }
 
 interface Group {

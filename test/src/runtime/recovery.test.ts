@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { hurry } from '../../fixtures/processes/hurry.ts';
-import { mortal, stoppable } from '../../fixtures/processes/lost-instance.ts';
+import { mortal, stoppable, withPresence } from '../../fixtures/processes/lost-instance.ts';
 import { memorySecrets } from '../../../adapters/secrets/memory.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import {
@@ -113,6 +113,21 @@ describe('a run whose instance was killed', () => {
     expect(JSON.stringify(model.calls[0]?.prompt)).toContain('look done');
     expect(await b.runs.status(me, runId)).toMatchObject({ state: 'completed' });
     expect((await b.runs.status(me, runId)).usage).toMatchObject({ steps: 2, toolCalls: 1, estimated: true });
+  });
+
+  it('is continued at once where the storage knows that the first has ended, and not while that is frozen', async () => {
+    const { storage, end } = withPresence(memoryStorage());
+    const dying = mortal(storage);
+    const first = testRuntime({ ...scriptedModel(half), storage: dying.storage });
+    const { runId } = await first.start(runRequest(), me, {});
+    await first.runs.cursor(me, runId, 0).then((cursor) => cursor.next());
+    const second = testRuntime({ ...scriptedModel(says('All done')), storage });
+    dying.kill();
+    const chunks = chunksOf(second, runId);
+    await new Promise((resolve) => setTimeout(resolve, 15_000)); // long enough for one that is judged by its silence
+    expect(await second.runs.status(me, runId)).toMatchObject({ state: 'running' });
+    end(0);
+    expect(textOf(await chunks)).toBe('Half of an All done');
   });
 
   it('is continued where nothing of it was shown', async () => {
