@@ -80,6 +80,21 @@ describe.skipIf(!('indexedDB' in globalThis))('indexedDbStorage', () => {
     });
   });
 
+  it.skipIf(!globalThis.navigator?.locks)('knows until when a process lives', async () => {
+    const name = `test-${crypto.randomUUID()}`;
+    const [own, other] = [open({ name }).presence!, open({ name }).presence!];
+    const [life, look] = [new AbortController(), new AbortController()];
+    await own.show('one', life.signal);
+    const ended = other.ended('one', new AbortController().signal);
+    const stopped = other.ended('one', look.signal);
+    look.abort(new Error('closed'));
+    await expect(stopped).rejects.toThrow('closed');
+    await open().presence!.ended('one', life.signal); // of another storage
+    expect(await Promise.race([ended.then(() => 'ended'), other.ended('two', life.signal)])).toBeUndefined();
+    life.abort();
+    await expect(ended).resolves.toBeUndefined();
+  });
+
   it('shows one name the same entries in every tab, and decides races between them', async () => {
     const name = `test-${crypto.randomUUID()}`;
     const [tab, otherTab] = [open({ name }), open({ name })];
