@@ -80,8 +80,12 @@ async function areKnown(
   const compared = messages.filter(({ id, role }) => role !== 'user' && !(isStored && known?.messages.includes(id)));
   if (compared.length === 0) return true;
   const digests = new Set(known?.digests);
-  const said = compared.flatMap(({ role, parts }) => role === 'assistant' ? parts.flatMap(saidBy) : ['system']);
-  for (const one of said) if (!digests.has(shortened(await sha256OfText(one)))) return false;
+  for (const { role, parts } of compared) {
+    if (role !== 'assistant') return false;
+    for (const part of parts) {
+      for (const said of saidBy(part)) if (!digests.has(shortened(await sha256OfText(said)))) return false;
+    }
+  }
   return true;
 }
 
@@ -128,8 +132,10 @@ export class SaidDigests {
 
   /** Those of the record, and these; an open text counts as far as it was said. */
   after(known: ChatFacts | undefined): readonly string[] {
-    for (const type of ['text', 'reasoning'] as const) for (const id of this.#open[type].keys()) this.#end(type, id);
-    return [...new Set([...known?.digests ?? [], ...this.#digests])].slice(-mostDigests);
+    const open = (['text', 'reasoning'] as const).flatMap((type) =>
+      [...this.#open[type].values()].map((text) => shortened(sha256Sync(`${type} ${text}`)))
+    );
+    return [...new Set([...known?.digests ?? [], ...this.#digests, ...open])].slice(-mostDigests);
   }
 
   #end(type: 'text' | 'reasoning', id: string): void {

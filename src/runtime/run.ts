@@ -175,7 +175,8 @@ export class Run implements RunContext {
     const { resumed } = resolution;
     const isStoredChat = request.chat.store === true;
     this.#isStored = (isStoredChat && isStored) || resumed?.claim !== undefined;
-    this.#said = isStoredChat ? undefined : new SaidDigests(resumed ? request.chat.messages : []);
+    const isRead = !isStoredChat && !resolution.plan; // of a plan's answer nothing is recorded
+    this.#said = isRead ? new SaidDigests(resumed ? request.chat.messages : []) : undefined;
     Object.assign(this.usage, resolution.resumed?.recovered?.usage);
     this.spans = new RunSpans(this);
     this.budget = this.#openBudget();

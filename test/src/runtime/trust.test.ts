@@ -262,6 +262,22 @@ describe('what a chat has read', () => {
     expect(facts.get('send')).toMatchObject({ read: ['*'], readers: 'principal' });
   });
 
+  it('is known where a text goes on after what a provider has found', async () => {
+    const { authorize, facts } = watching();
+    const call = { toolCallId: 'w', toolName: 'web_search', providerExecuted: true } as const;
+    const [start, open, you, have, ...end] = says('You ', 'have mail');
+    const found = [{ ...call, type: 'tool-call', input: '{}' }, { ...call, type: 'tool-result', result: 'x' }] as const;
+    const model = scriptedModel([start!, open!, you!, ...found, have!, ...end], send, says('Done'));
+    const runtime = testRuntime({ ...model, tools: tools().tools, authorize });
+    const messages = [userMessage('Read my mail')];
+    const chunks = await readAll(await runtime.run(runRequest({ chat: { id: 'c', messages } }), me));
+    const id = chunks.flatMap((chunk) => chunk.type === 'start' ? [chunk.messageId ?? ''] : [])[0] ?? '';
+    const own = { id, role: 'assistant' as const, parts: [{ type: 'text' as const, text: 'You have mail' }] };
+    const next = [...messages, own, userMessage('Go on', 'm2')];
+    await readAll(await runtime.run(runRequest({ chat: { id: 'c', messages: next } }), me));
+    expect(facts.get('send')).toMatchObject({ read: ['tool:web_search'] });
+  });
+
   it('is anybody’s word where the runtime does not know the answer', async () => {
     const { asked } = await play({
       trust: 'watched',
