@@ -52,9 +52,7 @@ describe('the inbox, by chance', () => {
       const memory = memoryStorage();
       let left = Infinity;
       const dying: Storage = {
-        checks: true,
-        get: (key) => memory.get(key),
-        list: (options) => memory.list(options),
+        ...memory,
         commit: (changes) => left-- > 0 ? memory.commit(changes) : new Promise(() => undefined), // it never answers again
       };
       const first = stageOf({ storage: dying, limits: { storageGraceMs: 0 } });

@@ -9,11 +9,7 @@ function counting(): { storage: Storage; commits: Change[][] } {
   const commits: Change[][] = [];
   return {
     commits,
-    storage: {
-      get: (key) => inner.get(key),
-      list: (options) => inner.list(options),
-      commit: (changes) => (commits.push([...changes]), inner.commit(changes)),
-    },
+    storage: { ...inner, commit: (changes) => (commits.push([...changes]), inner.commit(changes)) },
   };
 }
 

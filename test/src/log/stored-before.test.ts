@@ -10,7 +10,7 @@ import { createBulletin } from '../../../src/log/bulletin.ts';
 import { neverAborted } from '../../fixtures/grounding.ts';
 import { says, scriptedModel } from '../../fixtures/model.ts';
 import { eventsOf, steps, testPlanner } from '../../fixtures/plan.ts';
-import { testRuntime } from '../../fixtures/runtime.ts';
+import { recordedChunks, testRuntime } from '../../fixtures/runtime.ts';
 import { expected, sampleEvent, storedBefore } from '../../fixtures/stored-before.ts';
 
 const me = localPrincipal();
@@ -18,12 +18,7 @@ const now = () => expected.at;
 
 async function readRun(storage: Storage): Promise<unknown[]> {
   const runtime = testRuntime({ ...scriptedModel(says('unused')), storage, now });
-  const cursor = await runtime.runs.cursor(me, expected.run.runId, 0);
-  const chunks: unknown[] = [];
-  for (let events = await cursor.next(); events; events = await cursor.next()) {
-    chunks.push(...events.map(({ text }) => JSON.parse(text) as unknown));
-  }
-  cursor.close();
+  const chunks = await recordedChunks(runtime, expected.run.runId);
   await runtime.close();
   return chunks;
 }

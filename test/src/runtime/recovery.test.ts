@@ -15,7 +15,15 @@ import {
   type UIMessageChunk,
 } from '../../../src/index.ts';
 import { callsTools, says, scriptedModel, type Source, stallingStream } from '../../fixtures/model.ts';
-import { lastData, runRequest, terminalChunks, testRuntime, textOf, userMessage } from '../../fixtures/runtime.ts';
+import {
+  lastData,
+  recordedChunks,
+  runRequest,
+  terminalChunks,
+  testRuntime,
+  textOf,
+  userMessage,
+} from '../../fixtures/runtime.ts';
 
 const me = localPrincipal();
 
@@ -39,16 +47,6 @@ function tools(stuck: readonly string[] = []) {
     made,
     tools: [tool('look', { readOnlyHint: true }), tool('act'), tool('again', { idempotentHint: true })],
   };
-}
-
-async function chunksOf(runtime: HostedRuntime, runId: string): Promise<UIMessageChunk[]> {
-  const cursor = await runtime.runs.cursor(me, runId, 0);
-  const chunks: UIMessageChunk[] = [];
-  for (let events = await cursor.next(); events; events = await cursor.next()) {
-    chunks.push(...events.map(({ text }) => JSON.parse(text) as UIMessageChunk));
-  }
-  cursor.close();
-  return chunks;
 }
 
 /** Starts a run, kills its instance once the stream has shown a chunk of this type so often, and reads it at another. */
@@ -85,7 +83,7 @@ async function killed(
   if (stuck.length > 0) await expect.poll(() => here.made.length).toBeGreaterThan(0);
   dying.kill();
   await between?.(b, runId);
-  const chunks = await chunksOf(b, runId);
+  const chunks = await recordedChunks(b, runId);
   expect(chunks.slice(0, seen.length).map((chunk) => JSON.stringify(chunk))).toEqual(seen);
   expect(terminalChunks(chunks)).toHaveLength(1);
   return { chunks, b, runId, model, storage, here: here.made, there: there.made };
@@ -123,7 +121,7 @@ describe('a run whose instance was killed', () => {
     await first.runs.cursor(me, runId, 0).then((cursor) => cursor.next());
     const second = testRuntime({ ...scriptedModel(says('All done')), storage });
     dying.kill();
-    const chunks = chunksOf(second, runId);
+    const chunks = recordedChunks(second, runId);
     await new Promise((resolve) => setTimeout(resolve, 15_000)); // long enough for one that is judged by its silence
     expect(await second.runs.status(me, runId)).toMatchObject({ state: 'running' });
     end(0);
@@ -168,7 +166,7 @@ describe('a run whose instance was killed', () => {
       details: { reason: 'runtime_closed' },
     });
     const second = testRuntime({ ...scriptedModel(says('All done')), storage, tools: here.tools });
-    const chunks = await chunksOf(second, runId);
+    const chunks = await recordedChunks(second, runId);
     expect(chunks.slice(0, seen.length).map((chunk) => JSON.stringify(chunk))).toEqual(seen);
     expect(lastData(chunks, 'data-recovery')).toMatchObject({ recovery: 0, again: true });
     expect(chunks.at(-1)).toMatchObject({ type: 'finish' });
@@ -183,12 +181,12 @@ describe('a run whose instance was killed', () => {
       const here = tools(['look']);
       const runtime = testRuntime({ ...scriptedModel(look), storage: dying.storage, tools: here.tools });
       if (kill === 0) ({ runId } = await runtime.start(runRequest(), me, {}));
-      else void chunksOf(runtime, runId).catch(() => undefined);
+      else void recordedChunks(runtime, runId).catch(() => undefined);
       await expect.poll(() => here.made.length, { timeout: 10_000 }).toBe(1);
       dying.kill();
     }
     const model = scriptedModel(says('Never'));
-    const chunks = await chunksOf(testRuntime({ ...model, storage, tools: tools().tools }), runId);
+    const chunks = await recordedChunks(testRuntime({ ...model, storage, tools: tools().tools }), runId);
     expect(lastData(chunks, 'data-run')).toMatchObject({
       state: 'interrupted',
       error: { details: { reason: 'worker_lost', why: 'recovery_limit' } },
@@ -223,7 +221,7 @@ describe('a run whose instance was killed', () => {
       ids['innocent'] ??= await start('Wait');
       ids['culprit'] ??= await start('Explode');
       const read = Object.entries(ids).map(async ([name, runId]) => {
-        if (!ends.has(name)) ends.set(name, await chunksOf(runtime, runId));
+        if (!ends.has(name)) ends.set(name, await recordedChunks(runtime, runId));
       });
       await Promise.race([Promise.all(read), died.promise]);
       if (lives === 5) expect([...ends.keys()]).toHaveLength(2);
@@ -241,7 +239,10 @@ describe('a run whose instance was killed', () => {
     const { runId } = await first.start(runRequest(), me, {});
     dying.kill();
     time += 60_000;
-    const chunks = await chunksOf(testRuntime({ ...scriptedModel(() => stallingStream([])), storage, ...late }), runId);
+    const chunks = await recordedChunks(
+      testRuntime({ ...scriptedModel(() => stallingStream([])), storage, ...late }),
+      runId,
+    );
     expect(lastData(chunks, 'data-run')).toMatchObject({ error: { code: 'deadline_exceeded' } });
     const { chunks: limited } = await killed({
       first: [look, half],
@@ -299,7 +300,7 @@ describe('a run whose instance was killed', () => {
         dying.kill();
       }
       const last = testRuntime({ ...scriptedModel(says('Done')), storage, agent: { limits: { recoveries } } });
-      return await chunksOf(last, runId);
+      return await recordedChunks(last, runId);
     };
     const lost = (why: string) => ({ state: 'interrupted', error: { details: { reason: 'worker_lost', why } } });
     expect(lastData(await ends(0), 'data-run')).toMatchObject(lost('recovery_off'));
@@ -356,7 +357,7 @@ describe('a run whose instance was killed', () => {
     await first.runs.cursor(me, runId, 0).then((cursor) => cursor.next());
     dying.kill();
     const [without, with_] = [coded(says('Never'), storage), coded(says('Done'), storage, { agents })];
-    const chunks = await chunksOf(without, runId);
+    const chunks = await recordedChunks(without, runId);
     expect(lastData(chunks, 'data-run')).toMatchObject({
       state: 'interrupted',
       error: { details: { why: 'no_instance_fits' } },
@@ -427,18 +428,18 @@ describe('a process that is stopped for 20 s, and goes on', () => {
       for (let seen = ''; !seen.includes('Half');) seen += JSON.stringify(await cursor.next() ?? []);
       cursor.close();
       // Asks for the run, so that its owner is observed. It is cut where the storage is silent for 5 s.
-      const reading = chunksOf(b, runId).catch(() => undefined);
+      const reading = recordedChunks(b, runId).catch(() => undefined);
       await pass(3_000);
       const goOn = [...who === 'observer' ? [] : [one.stop()], ...who === 'owner' ? [] : [two.stop()]];
       await pass(20_000);
       goOn.forEach((go) => go());
       gate.resolve();
-      const chunks = await reading ?? await chunksOf(b, runId);
+      const chunks = await reading ?? await recordedChunks(b, runId);
       expect(terminalChunks(chunks)).toHaveLength(1);
       expect(lastData(chunks, 'data-run')).toMatchObject({ state: 'completed' });
       await expect.poll(() => a.runs.open + b.runs.open).toBe(0);
       expect([...here.made, ...there.made].filter((call) => call.startsWith('act '))).toHaveLength(1);
-      expect(await chunksOf(a, runId)).toEqual(chunks);
+      expect(await recordedChunks(a, runId)).toEqual(chunks);
       if (who === 'observer') expect([model.calls, here.made.length]).toEqual([[], 3]);
     },
   );

@@ -60,9 +60,7 @@ function failingStorage(commits: number): Storage {
   const storage = memoryStorage();
   let left = commits;
   return {
-    checks: true,
-    get: (key) => storage.get(key),
-    list: (options) => storage.list(options),
+    ...storage,
     commit: (changes) => left-- > 0 ? storage.commit(changes) : Promise.reject(new Error('disk sk-SECRET on fire')),
   };
 }
@@ -239,9 +237,7 @@ describe('the run log', () => {
       const storage = memoryStorage();
       let commits = 0;
       const counted: Storage = {
-        checks: true,
-        get: (key) => storage.get(key),
-        list: (options) => storage.list(options),
+        ...storage,
         commit(changes) {
           if (changes.some(({ key }) => key[0] === 'run')) commits += 1; // and no sign of life
           return storage.commit(changes);

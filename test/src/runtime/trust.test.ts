@@ -270,9 +270,8 @@ describe('what a chat has read', () => {
     const model = scriptedModel([start!, open!, you!, ...found, have!, ...end], send, says('Done'));
     const runtime = testRuntime({ ...model, tools: tools().tools, authorize });
     const messages = [userMessage('Read my mail')];
-    const chunks = await readAll(await runtime.run(runRequest({ chat: { id: 'c', messages } }), me));
-    const id = chunks.flatMap((chunk) => chunk.type === 'start' ? [chunk.messageId ?? ''] : [])[0] ?? '';
-    const own = { id, role: 'assistant' as const, parts: [{ type: 'text' as const, text: 'You have mail' }] };
+    await readAll(await runtime.run(runRequest({ chat: { id: 'c', messages } }), me));
+    const own = { id: 'own', role: 'assistant' as const, parts: [{ type: 'text' as const, text: 'You have mail' }] };
     const next = [...messages, own, userMessage('Go on', 'm2')];
     await readAll(await runtime.run(runRequest({ chat: { id: 'c', messages: next } }), me));
     expect(facts.get('send')).toMatchObject({ read: ['tool:web_search'] });

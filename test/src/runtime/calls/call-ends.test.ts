@@ -13,7 +13,14 @@ import {
 } from '../../../../src/index.ts';
 import { type HangingTool, hangingTools } from '../../../fixtures/processes/hanging-tools.ts';
 import { callsTools, says, scriptedModel } from '../../../fixtures/model.ts';
-import { lastData, runRequest, terminalChunks, testRuntime, userMessage } from '../../../fixtures/runtime.ts';
+import {
+  lastData,
+  recordedChunks,
+  runRequest,
+  terminalChunks,
+  testRuntime,
+  userMessage,
+} from '../../../fixtures/runtime.ts';
 
 const me = localPrincipal();
 const types = Object.keys(hangingTools) as (keyof typeof hangingTools)[];
@@ -62,11 +69,11 @@ async function lose(tool: HangingTool, loss: Loss): Promise<Lost> {
     worker.kill();
     time += 60_000;
   }
-  const chunks = await read(loss === 'the loss of its worker' ? other : runtime, runId);
+  const chunks = await recordedChunks(loss === 'the loss of its worker' ? other : runtime, runId);
   const answer = await toMessage(chunks, request.chat.messages.at(-1) as UIMessage); // the AI SDK's, as the test wrote it
   const messages = [userMessage('Work'), answer, userMessage('And now?', 'm3')];
   const next = await other.start(runRequest({ chat: { id: 'chat-1', messages } }), me, {});
-  await read(other, next.runId);
+  await recordedChunks(other, next.runId);
   return { chunks, events, nextPrompt: JSON.stringify(calls.at(-1)?.prompt) };
 }
 
@@ -81,7 +88,7 @@ async function startCall(runtime: HostedRuntime, tool: HangingTool, signal: Abor
 /** The request that makes the call after a person has approved it. */
 async function approved(runtime: HostedRuntime): Promise<ReturnType<typeof runRequest>> {
   const { runId } = await runtime.start(runRequest(), me, {});
-  const chunks = await read(runtime, runId);
+  const chunks = await recordedChunks(runtime, runId);
   const answer = await toMessage(chunks, userMessage('Work'));
   const request = chunks.find((chunk) => chunk.type === 'tool-approval-request');
   await runtime.decide(runId, request?.approvalId ?? '', { approved: true }, me);
@@ -100,16 +107,6 @@ async function toMessage(chunks: readonly UIMessageChunk[], last: UIMessage): Pr
   const states = readUIMessageStream({ stream, ...(message && { message }), onError: () => undefined });
   for await (const state of states) message = state;
   return message ?? expect.fail('there is no message');
-}
-
-async function read(runtime: HostedRuntime, runId: string): Promise<UIMessageChunk[]> {
-  const chunks: UIMessageChunk[] = [];
-  const cursor = await runtime.runs.cursor(me, runId, 0);
-  for (let page = await cursor.next(); page; page = await cursor.next()) {
-    chunks.push(...page.map(({ text }) => JSON.parse(text) as UIMessageChunk));
-  }
-  cursor.close();
-  return chunks;
 }
 
 /** Resolves when a reader has seen the call. */

@@ -1,15 +1,9 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { memorySink } from '../../../../adapters/sinks/memory.ts';
-import {
-  type CreateRuntimeOptions,
-  defineTool,
-  localPrincipal,
-  type UIMessage,
-  type UIMessageChunk,
-} from '../../../../src/index.ts';
+import { type CreateRuntimeOptions, defineTool, localPrincipal, type UIMessage } from '../../../../src/index.ts';
 import { callsTools, says, scriptedModel } from '../../../fixtures/model.ts';
-import { readAll, runRequest, testRuntime, userMessage } from '../../../fixtures/runtime.ts';
+import { readAll, recordedChunks, runRequest, testRuntime, userMessage } from '../../../fixtures/runtime.ts';
 
 const me = localPrincipal();
 const times = (count: number, ...steps: readonly string[]): string[] =>
@@ -61,11 +55,7 @@ async function runOf(steps: readonly string[], options: Partial<CreateRuntimeOpt
     ...options,
   });
   ({ runId } = await runtime.start(runRequest(), me, {}));
-  const chunks: UIMessageChunk[] = [];
-  const cursor = await runtime.runs.cursor(me, runId, 0);
-  for (let events = await cursor.next(); events; events = await cursor.next()) {
-    chunks.push(...events.map(({ text }) => JSON.parse(text) as UIMessageChunk));
-  }
+  const chunks = await recordedChunks(runtime, runId);
   const end = chunks.findLast(({ type }) => type === 'data-run') as {
     data: { state: string; error?: { details: unknown } };
   };

@@ -17,6 +17,7 @@ import { callsTools, says, scriptedModel, stallingStream } from '../../../fixtur
 import {
   lastData,
   readAll,
+  recordedChunks,
   runRequest,
   terminalChunks,
   testRuntime,
@@ -74,13 +75,7 @@ describe('what a run may say', () => {
       expect(deltasOf(chunks, id)).toBe(said);
     }
     const runId = String(lastData(chunks, 'data-run')['runId']);
-    const cursor = await runtime.runs.cursor(me, runId, 0);
-    const replayed: unknown[] = [];
-    for (let events = await cursor.next(); events; events = await cursor.next()) {
-      replayed.push(...events.map(({ text }): unknown => JSON.parse(text)));
-    }
-    cursor.close();
-    expect(replayed).toEqual(chunks);
+    expect(await recordedChunks(runtime, runId)).toEqual(chunks);
   });
 
   it('includes a whole file as the input of a call', async () => {

@@ -1,20 +1,14 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { hurry } from '../../../fixtures/processes/hurry.ts';
+import { mortal } from '../../../fixtures/processes/lost-instance.ts';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
-import {
-  defineTool,
-  type HostedRuntime,
-  localPrincipal,
-  PinnaceError,
-  type Storage,
-  type UIMessageChunk,
-} from '../../../../src/index.ts';
+import { defineTool, localPrincipal, PinnaceError, type Storage, type UIMessageChunk } from '../../../../src/index.ts';
 import { runs } from '../../../fixtures/budget.ts';
 import { type Chance, createChance } from '../../../../src/simulation/chance.ts';
 import { callsTools, says, type ScriptedModel, scriptedModel, streamOf } from '../../../fixtures/model.ts';
 import { heldTool } from '../../../fixtures/tools/held-tool.ts';
-import { lastData, runRequest, terminalChunks, testRuntime } from '../../../fixtures/runtime.ts';
+import { lastData, recordedChunks, runRequest, terminalChunks, testRuntime } from '../../../fixtures/runtime.ts';
 
 const me = localPrincipal();
 const text = (id: string, said = id) => ({ id, parts: [{ type: 'text' as const, text: said }] });
@@ -33,16 +27,6 @@ async function twoInstances(model: ScriptedModel, { ofA }: { readonly ofA?: (sto
   const b = testRuntime({ ...idle(), storage, now, recovery: false });
   const { runId, ended } = await a.start(runRequest(), me, {});
   return { ...held, a, b, runId, ended, storage, jump: (ms: number) => void (time += ms) };
-}
-
-async function chunksOf(runtime: HostedRuntime, runId: string): Promise<UIMessageChunk[]> {
-  const cursor = await runtime.runs.cursor(me, runId, 0);
-  const chunks: UIMessageChunk[] = [];
-  for (let events = await cursor.next(); events; events = await cursor.next()) {
-    chunks.push(...events.map(({ text: json }) => JSON.parse(json) as UIMessageChunk));
-  }
-  cursor.close();
-  return chunks;
 }
 
 const deliveredIn = (chunks: readonly UIMessageChunk[]): string[] =>
@@ -64,7 +48,7 @@ describe('a message that another instance accepts', () => {
     expect(await b.send(runId, text('2'), me)).toEqual({ messageId: '2', state: 'accepted' });
     open();
     await ended;
-    expect(deliveredIn(await chunksOf(b, runId))).toEqual(['1', '2', '3']);
+    expect(deliveredIn(await recordedChunks(b, runId))).toEqual(['1', '2', '3']);
     expect(await b.send(runId, text('2'), me)).toEqual({ messageId: '2', state: 'delivered' });
   });
 
@@ -87,22 +71,17 @@ describe('a message that another instance accepts', () => {
   });
 
   it('is reported as undelivered, and refused from then on, when its owner is killed', async () => {
-    let isDead = false;
-    const never = new Promise<never>(() => undefined);
-    const ofA = (storage: Storage): Storage => ({
-      get: (key) => isDead ? never : storage.get(key),
-      list: (options) => isDead ? never : storage.list(options),
-      commit: (changes) => isDead ? never : storage.commit(changes),
-    });
+    let worker: ReturnType<typeof mortal> | undefined;
+    const ofA = (storage: Storage): Storage => (worker = mortal(storage)).storage;
     const { a, b, runId, started, jump } = await twoInstances(scriptedModel(works), { ofA });
     await started;
     await a.send(runId, text('accepted'), me);
-    isDead = true; // nothing that the owner does reaches the storage any more
+    worker?.kill();
     const unread = b.send(runId, text('unread'), me);
     jump(26_000);
     const refused = { code: 'conflict', details: { reason: 'run_ended' } };
     await expect(unread).rejects.toMatchObject(refused);
-    const chunks = await chunksOf(b, runId);
+    const chunks = await recordedChunks(b, runId);
     expect(undeliveredIn(chunks)).toEqual(['accepted']);
     expect(deliveredIn(chunks)).toEqual([]);
     expect(terminalChunks(chunks)).toMatchObject([{ type: 'error' }]);
@@ -136,7 +115,7 @@ describe('a message that another instance accepts', () => {
     open();
     await ended;
     expect(failing.size).toBe(2);
-    expect(deliveredIn(await chunksOf(b, runId))).toEqual(['1', '2']);
+    expect(deliveredIn(await recordedChunks(b, runId))).toEqual(['1', '2']);
   });
 });
 
@@ -193,7 +172,7 @@ describe('a message that races the end of its run', () => {
         }
         const sent = await Promise.all(sending);
         await ended;
-        const chunks = await chunksOf(other, runId);
+        const chunks = await recordedChunks(other, runId);
         const [delivered, undelivered] = [deliveredIn(chunks), undeliveredIn(chunks)];
         for (const [i, outcome] of sent.entries()) {
           const id = `m${i}`;

@@ -6,12 +6,11 @@ import {
   createPrincipal,
   type CreateRuntimeOptions,
   defineTool,
-  type HostedRuntime,
   localPrincipal,
   type UIMessageChunk,
 } from '../../../../src/index.ts';
 import { callsTools, says, type ScriptedModel, scriptedModel } from '../../../fixtures/model.ts';
-import { runRequest, testRuntime } from '../../../fixtures/runtime.ts';
+import { recordedChunks, runRequest, testRuntime } from '../../../fixtures/runtime.ts';
 
 const me = localPrincipal();
 const text = (id: string, said = id) => ({ id, parts: [{ type: 'text' as const, text: said }] });
@@ -44,17 +43,6 @@ function setup(model: ScriptedModel, options: Partial<CreateRuntimeOptions> = {}
   return { ...held, model, storage, runtime };
 }
 
-/** The chunks of a run from its first to its last. */
-async function chunksOf(runtime: HostedRuntime, runId: string): Promise<UIMessageChunk[]> {
-  const cursor = await runtime.runs.cursor(me, runId, 0);
-  const chunks: UIMessageChunk[] = [];
-  for (let events = await cursor.next(); events; events = await cursor.next()) {
-    chunks.push(...events.map(({ text: json }) => JSON.parse(json) as UIMessageChunk));
-  }
-  cursor.close();
-  return chunks;
-}
-
 const deliveredIn = (chunks: readonly UIMessageChunk[]): string[] =>
   chunks.flatMap((chunk) => chunk.type === 'steering-message' ? [chunk.id] : []);
 const undeliveredIn = (chunks: readonly UIMessageChunk[]): unknown[] =>
@@ -81,7 +69,7 @@ describe('a message to a running agent', () => {
     open();
     await ended;
     expect(model.calls.map((_, i) => userTexts(model, i))).toEqual([['Hello'], ['Hello'], ['Hello', 'a']]);
-    expect(deliveredIn(await chunksOf(runtime, runId))).toEqual(['a']);
+    expect(deliveredIn(await recordedChunks(runtime, runId))).toEqual(['a']);
   });
 
   it('is reported as undelivered when the run is stopped before its next step', async () => {
@@ -91,7 +79,7 @@ describe('a message to a running agent', () => {
     await runtime.send(runId, text('a'), me);
     await runtime.cancel(runId, me);
     await ended;
-    const chunks = await chunksOf(runtime, runId);
+    const chunks = await recordedChunks(runtime, runId);
     expect(undeliveredIn(chunks)).toEqual([{ messageId: 'a', state: 'undelivered' }]);
     expect(chunks.at(-1)).toMatchObject({ type: 'abort' });
   });
@@ -156,7 +144,7 @@ describe('a message to a running agent', () => {
     await expect(as({ scopes: ['run:read', 'run:cancel'] })).rejects.toMatchObject({ code: 'forbidden' });
     open();
     await ended;
-    expect(deliveredIn(await chunksOf(runtime, runId))).toEqual([]);
+    expect(deliveredIn(await recordedChunks(runtime, runId))).toEqual([]);
   });
 
   it('asks the permission hook, and emits who sent it and when it was delivered, without its text', async () => {
