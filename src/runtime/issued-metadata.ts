@@ -6,11 +6,9 @@
 import type { LanguageModelV4Message, SharedV4ProviderMetadata } from '@ai-sdk/provider';
 import { quickHash } from '../base/hash.ts';
 import type { UIMessage, UIMessageChunk } from '../contracts/ai-types.ts';
-import { readJournal } from '../log/journal-record.ts';
 import type { Storage } from '../contracts/storage.ts';
-import { haveOneOwner, type OwnedRecord } from '../permission/ownership.ts';
-import { chatBefore, ownerBefore, ownerOfRun, runPrefix, type RunState } from './run-record.ts';
-import { readLog } from './stored-run.ts';
+import type { OwnedRecord } from '../permission/ownership.ts';
+import { readMessageLog } from './stored-run.ts';
 
 /** The metadata, to be handed out once for each part that it was issued for. */
 export interface IssuedMetadata {
@@ -27,27 +25,9 @@ interface IssuedTo {
   readonly runId: string;
 }
 
-/** A message that more runs than these have made loses the metadata of its oldest. */
-const maxRuns = 16;
-
 /** Reads what these runs have issued. Runs of another person, chat or agent issue nothing. */
-export async function readIssued(
-  storage: Storage,
-  { owner: first, agentId, chatId, runId }: IssuedTo,
-): Promise<IssuedMetadata> {
-  const logs: UIMessageChunk[][] = [];
-  let chat = chatId;
-  let owner = first;
-  for (let id: string | undefined = runId; id !== undefined && logs.length < maxRuns;) {
-    const state: RunState | undefined = (await readJournal<RunState>(storage, runPrefix(id)))?.head.state;
-    if (!state || !haveOneOwner(owner, ownerOfRun(state))) break;
-    if (state.chatId !== chat || state.agentId !== agentId) break;
-    logs.unshift((await readLog(id, storage, state.parent)).map(({ chunk }) => chunk));
-    chat = chatBefore(state);
-    owner = ownerBefore(state);
-    id = state.continues;
-  }
-  return issuedIn(logs.flat());
+export async function readIssued(storage: Storage, to: IssuedTo): Promise<IssuedMetadata> {
+  return issuedIn((await readMessageLog(to, storage)).map(({ chunk }) => chunk));
 }
 
 type Fields = Readonly<Record<string, unknown>>;

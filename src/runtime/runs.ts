@@ -25,12 +25,18 @@ import {
   toStatus,
 } from './run-record.ts';
 import { loadOnce } from '../base/load-once.ts';
-import { createCursor, endLostRun, readRun, type RunCursor, type StoredRunOptions } from './stored-run.ts';
+import {
+  createCursor,
+  earlierChunks,
+  endLostRun,
+  readRun,
+  type RunCursor,
+  type StoredRunOptions,
+} from './stored-run.ts';
 import type { Notice, NoticeMaker } from '../contracts/notices.ts';
 import { Instances, type LeftInstance, ownedKey, type Take } from '../log/instances.ts';
 import { type JournalHead, readJournal, type StoredJournal, takeOver } from '../log/journal-record.ts';
 
-const loadEarlier = /* @__PURE__ */ loadOnce(() => import('./earlier-chunks.ts'));
 const loadSending = /* @__PURE__ */ loadOnce(() => import('./send-message.ts'));
 
 /** An agent that a tenant runs. Two tenants may each have their own agent with one id. */
@@ -381,7 +387,7 @@ function readingOf(
     },
     async earlier(principal, runId) {
       await statusOf(shared, { principal, runId });
-      return await (await loadEarlier()).earlierChunks(runId, stored.storage);
+      return await earlierChunks(runId, stored.storage);
     },
   };
 }

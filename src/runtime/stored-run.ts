@@ -16,12 +16,15 @@ import {
   takeOver,
 } from '../log/journal-record.ts';
 import type { Change, Storage } from '../contracts/storage.ts';
+import { haveOneOwner, type OwnedRecord } from '../permission/ownership.ts';
 import { handedOver, type LiveRun, type NotRecovered, workerLost } from './live-run.ts';
 import {
+  chatBefore,
   closingChunks,
   expired,
   type ForkedFrom,
   lossAt,
+  ownerBefore,
   ownerOfRun,
   placeOf,
   type RecordedChunk,
@@ -111,6 +114,42 @@ export async function readLog(
     if (events.length === 0) return log;
     after = events.at(-1)?.seq ?? after;
   }
+}
+
+/** A message that more runs than these have made loses what its oldest have recorded. */
+const maxRuns = 16;
+
+/** Reads the logs of a run and of those that it continues, the first one first; runs of another person, chat or agent are left out. */
+export async function readMessageLog(
+  { runId, ...of }: {
+    readonly runId: string | undefined;
+    readonly owner: OwnedRecord;
+    readonly chatId: string;
+    readonly agentId?: string;
+  },
+  storage: Storage,
+): Promise<readonly RecordedChunk[]> {
+  const logs: (readonly RecordedChunk[])[] = [];
+  for (let [id, { owner, chatId }] = [runId, of]; id !== undefined && logs.length < maxRuns;) {
+    const state: RunState | undefined = (await readJournal<RunState>(storage, runPrefix(id)))?.head.state;
+    if (!state || !haveOneOwner(owner, ownerOfRun(state)) || state.chatId !== chatId) break;
+    if (of.agentId !== undefined && state.agentId !== of.agentId) break;
+    logs.unshift(await readLog(id, storage, state.parent));
+    [id, owner, chatId] = [state.continues, ownerBefore(state), chatBefore(state)];
+  }
+  return logs.flat();
+}
+
+/** Chunks that open or end a stream: a message has one stream, that of its last run. */
+const framing: ReadonlySet<string> = new Set(['start', 'finish', 'abort', 'error']);
+
+/** Returns what earlier runs have added to the message that a run continues, as JSON texts of chunks. */
+export async function earlierChunks(runId: string, storage: Storage): Promise<readonly string[]> {
+  const state = (await readJournal<RunState>(storage, runPrefix(runId)))?.head.state;
+  if (!state) return [];
+  const before = { runId: state.continues, owner: ownerBefore(state), chatId: chatBefore(state) };
+  const log = await readMessageLog(before, storage);
+  return log.flatMap(({ chunk, text }) => framing.has(chunk.type) ? [] : [text]);
 }
 
 /** Takes over a lost run that no instance continues, and appends its end; `left` is the instance that has owned it. */

@@ -9,7 +9,6 @@ export async function preload(): Promise<void> {
     import('../runtime/open-chats.ts'),
     import('../runtime/agent-tools.ts'),
     import('../runtime/mcp-operations.ts'),
-    import('../runtime/earlier-chunks.ts'),
     import('../tools/call-agent.ts'),
     import('../programs/programs.ts'),
     import('../runtime/run-basis.ts'),
