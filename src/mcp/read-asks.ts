@@ -116,7 +116,7 @@ function itemsOf({ type = 'string', enum: values, ...items }: Fields): Fields {
 }
 
 /** Choices with titles, without what else is said of each. */
-function choicesOf({ oneOf, anyOf = oneOf }: Fields): { readonly oneOf?: readonly Fields[] } {
+function choicesOf({ anyOf }: Fields): { readonly oneOf?: readonly Fields[] } {
   if (!Array.isArray(anyOf)) return {};
   const choices = anyOf.map(asRecord).map(({ const: value, title }) => ({
     const: value,
@@ -127,12 +127,17 @@ function choicesOf({ oneOf, anyOf = oneOf }: Fields): { readonly oneOf?: readonl
 
 /** Follows references within the form. A field that may also be null is one that may be left out. */
 function plainField(given: unknown, form: Fields, depth = 0): Fields {
-  const { $ref, allOf, anyOf, type, ...rest } = asRecord(given);
+  const { $ref, allOf, oneOf, anyOf = oneOf, type, const: only, enum: values, ...rest } = asRecord(given);
   const [, place = '', name = ''] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(String($ref)) ?? [];
   const parts = ($ref === undefined ? [allOf, anyOf].find(Array.isArray) ?? [] : [asRecord(form[place])[name]])
     .map(asRecord).filter((part) => part['type'] !== 'null');
   const types = [type].flat().filter((one) => one !== 'null');
-  const own = { ...(types.length === 1 && type !== undefined && { type: types[0] }), ...rest };
+  const own = {
+    ...(types.length === 1 && type !== undefined && { type: types[0] }),
+    ...(values !== undefined && { enum: Array.isArray(values) ? values.filter((one) => one !== null) : values }),
+    ...(values === undefined && typeof only === 'string' && { enum: [only] }),
+    ...rest,
+  };
   if (parts.length === 1 && !('const' in parts[0]!)) {
     return depth > 4 ? {} : plainField({ ...parts[0], ...own }, form, depth + 1);
   }

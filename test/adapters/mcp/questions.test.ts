@@ -312,6 +312,10 @@ const inexact: readonly (readonly [string, object, object])[] = [
     { type: 'integer' },
   ],
   ['a type that may be null', { properties: { c: { type: ['string', 'null'] } } }, { type: 'string' }],
+  ['choices that may be null', { properties: { c: { oneOf: [{ enum: ['a', null] }, { type: 'null' }] } } }, {
+    enum: ['a'],
+  }],
+  ['one text', { properties: { c: { const: 'x' } } }, { type: 'string', enum: ['x'] }],
   ['choices without a type', { properties: { c: { oneOf: [{ const: 'x', title: 'X', description: 'y' }] } } }, {
     type: 'string',
     oneOf: [{ const: 'x', title: 'X' }],
