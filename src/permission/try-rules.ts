@@ -89,7 +89,7 @@ export async function tryRules(
     const time = Date.parse(timestamp);
     const isMeant = !agents || (agentId !== undefined && agents.includes(agentId));
     if (isMeant && !(time < since) && !(time >= until)) {
-      tried.push({ at, tool, agentId, traceId, timestamp, status, ...await ruleOn(event, { ...calls }) });
+      tried.push({ at, tool, agentId, traceId, timestamp, status, ...await ruleOn(event, calls) });
     }
     calls[tool] = (calls[tool] ?? 0) + 1;
   }
@@ -109,23 +109,18 @@ function timeOf(name: string, time: string | Date | undefined): number | undefin
 function trial(rules: readonly RuleInput[], options: Pick<RuleOptions, 'otherwise'>) {
   createRules(rules, options); // all of them must be rules
   const named = rules.map((rule, index): RuleInput => ({ id: String(index), ...rule }));
-  const hooks = new Map<string, readonly [sure: Authorize, most: Authorize]>();
-  const hooksFor = (hasSubject: boolean, hasFacts: boolean): readonly [Authorize, Authorize] => {
-    const key = `${hasSubject} ${hasFacts}`;
-    const known = hooks.get(key);
-    if (known) return known;
+  const hooksFor = (hasSubject: boolean, hasFacts: boolean): readonly [sure: Authorize, most: Authorize] => {
     const missing = (rule: RuleInput): boolean =>
       (rule.when?.length ?? 0) > 0 || rule.scopes !== undefined || rule.roles !== undefined ||
       rule.resourceTenants !== undefined || rule.resourceSubjects !== undefined ||
       (rule.subjects !== undefined && !hasSubject) || (rule.acts !== undefined && !hasFacts) ||
       (rule.from?.some(({ at }) => at !== '*' && at !== 'destinations') === true);
-    const made = [
+    return [
       createRules(named.filter((rule) => !missing(rule)), options),
       createRules(named.map((rule) => missing(rule) ? withoutUnknown(rule, hasFacts) : rule), options),
-    ] as const;
-    hooks.set(key, made);
-    return made;
+    ];
   };
+  const [without, withSubject] = [false, true].map((has) => [hooksFor(has, false), hooksFor(has, true)] as const);
   return async (
     event: TriedEvent,
     calls: Readonly<Record<string, number>>,
@@ -134,7 +129,7 @@ function trial(rules: readonly RuleInput[], options: Pick<RuleOptions, 'otherwis
     const { facts, isKnown } = factsOf(payload, calls);
     const agentId = agentOf(event);
     const context = { facts, ...(agentId !== undefined && { agentId }) };
-    const [ask, askMost] = hooksFor(payload['subject'] !== undefined, isKnown);
+    const [ask, askMost] = (payload['subject'] === undefined ? without : withSubject)![isKnown ? 1 : 0];
     const wish = ['tool.call', callerOf(event, payload), { type: 'tool', id: event.target.id }, context] as const;
     const [sure, { decision, reason }] = [await ask(...wish), await askMost(...wish)];
     return { decision: decision === sure.decision ? decision : 'unknown', ...(reason !== undefined && { reason }) };

@@ -63,10 +63,7 @@ export function createRuntimePlans(options: RuntimePlannerOptions): RuntimePlans
 }
 
 /** What the planner has in common with the index of due things and the instances outside of it. */
-interface Shared {
-  readonly arm: (at: number) => void;
-  readonly instances: Instances;
-}
+type Shared = Required<Pick<RuntimePlannerOptions, 'arm' | 'instances'>>;
 
 /** Creates the planner. A call rejects when loading fails, and the next call loads again. */
 export function plannerOnUse(

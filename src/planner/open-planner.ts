@@ -97,9 +97,7 @@ export function openPlanner(options: OpenPlannerOptions & Pick<PlanHost, 'instan
 }
 
 function hostOf(
-  { emit = unobserved, report = unreported, now = Date.now, ...options }:
-    & OpenPlannerOptions
-    & Pick<PlanHost, 'instances'>,
+  { emit = unobserved, report = unreported, now = Date.now, ...options }: Parameters<typeof openPlanner>[0],
 ): PlanHost {
   const { runAgent, authorize, metrics, notices, instances, arm = () => undefined } = options;
   const limits: PlanLimits = { ...defaultPlanLimits, ...options.limits };

@@ -78,7 +78,6 @@ async function areKnown(
   isStored: boolean,
 ): Promise<boolean> {
   const compared = messages.filter(({ id, role }) => role !== 'user' && !(isStored && known?.messages.includes(id)));
-  if (compared.length === 0) return true;
   const digests = new Set(known?.digests);
   for (const { role, parts } of compared) {
     if (role !== 'assistant') return false;
