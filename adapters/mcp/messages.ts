@@ -6,7 +6,7 @@
 import { PinnaceError } from '../../src/base/errors.ts';
 import { asRecord, isRecord, withoutNulls } from '../../src/base/is-record.ts';
 import { checkJsonDepth } from '../../src/base/json.ts';
-import { readForm } from '../../src/mcp/read-asks.ts';
+import { readForm } from '../../src/mcp/read-form.ts';
 import { invalidAnswer } from './failures.ts';
 
 export interface Message {

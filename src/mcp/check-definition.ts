@@ -1,7 +1,7 @@
 /** Rules for names: what MCP allows, what models can say, and what only looks like another name. */
 
 import { asRecord } from '../base/is-record.ts';
-import { compileJsonSchema } from '../tools/json-schema/json-schema.ts';
+import { checkOf } from '../tools/json-schema/json-schema.ts';
 import { mixesScripts } from './hidden-text.ts';
 import { below, error, exposedNames, type Remark, warning } from './pinned-tools.ts';
 import { toolFields } from './pins.ts';
@@ -310,12 +310,7 @@ function checkProperty(
 }
 
 function checkCompiles(schema: Readonly<Record<string, unknown>>, path: string): readonly Remark[] {
-  try {
-    compileJsonSchema(schema);
-    return [];
-  } catch {
-    return [error('schema_invalid', 'is no JSON Schema', path)];
-  }
+  return checkOf(schema) ? [] : [error('schema_invalid', 'is no JSON Schema', path)];
 }
 
 /** Counts the parts of a schema with everything put in where a reference leads to it; a reference back into itself counts once. */

@@ -1,10 +1,12 @@
 /** Reads what a server asks a person: forms of flat fields, and URLs to open. Everything else is refused. */
 
-import { PinnaceError } from '../base/errors.ts';
-import { asRecord, isRecord, withoutNulls } from '../base/is-record.ts';
+import type { PinnaceError } from '../base/errors.ts';
+import { isRecord } from '../base/is-record.ts';
 import { checkData } from '../base/json.ts';
 import type { JsonSchema } from '../base/schema.ts';
-import { compileJsonSchema } from '../tools/json-schema/json-schema.ts';
+import { refusal } from '../permission/interruption.ts';
+import { checkOf } from '../tools/json-schema/json-schema.ts';
+import { type Fields, type Form, readForm } from './read-form.ts';
 
 export type Ask =
   | { readonly key: string; readonly mode: 'form'; readonly message: string; readonly schema: JsonSchema }
@@ -17,7 +19,6 @@ export type Ask =
   };
 
 const maxAsks = 5;
-const maxFields = 20;
 const maxLength = 16_384;
 
 /**
@@ -48,8 +49,7 @@ function readAsk(key: string, params: Readonly<Record<string, unknown>>): Ask {
   const form = mode === 'form' ? readForm(requestedSchema) : undefined;
   if (!form) throw invalidQuestion('a form has other fields than MCP allows');
   if (Object.entries(form.properties).some(([name, field]) => asksForSecret(name, field))) throw secretAsked();
-  compile(form);
-  return { key, mode: 'form', message, schema: form };
+  return { key, mode: 'form', message, schema: checked(form) };
 }
 
 /** It is shown whole and never fetched: a person opens it. */
@@ -61,110 +61,17 @@ function readUrl(ask: { readonly key: string; readonly mode: 'url'; readonly mes
   return { ...ask, url: url.href, host: url.host };
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
-interface Form extends Fields {
-  readonly type: 'object';
-  readonly properties: Readonly<Record<string, Fields>>;
-}
-
-/**
- * Returns a form of flat fields. Libraries make schemas of types, which say more than MCP allows, or the same in other words: what no
- * field needs is left out.
- */
-export function readForm(given: unknown): Form | undefined {
-  const schema = asRecord(withoutNulls(given));
-  const { type = 'object', properties = {}, required, title, description } = schema;
-  if (!isRecord(given) || type !== 'object' || !isRecord(properties)) return undefined;
-  if (Object.keys(schema).some((name) => conditions.has(name))) return undefined;
-  const fields = Object.entries(properties).map(([name, field]) => [name, readField(field, schema)] as const);
-  if (fields.length > maxFields || fields.some(([, field]) => field === undefined)) return undefined;
-  const needed = [required].flat().filter((name) => fields.some(([one]) => one === name));
-  return {
-    type,
-    properties: Object.fromEntries(fields) as Form['properties'], // no field is undefined
-    ...(needed.length > 0 && { required: needed }),
-    ...(title !== undefined && { title }),
-    ...(description !== undefined && { description }),
-  };
-}
-
-const conditions = new Set(['allOf', 'anyOf', 'oneOf', 'not', 'if', 'dependentRequired', 'dependentSchemas']);
-const fieldKeys = new Set(
-  ('title description minLength maxLength minimum maximum exclusiveMinimum exclusiveMaximum multipleOf enum enumNames ' +
-    'minItems maxItems').split(' '),
-);
-const formats = new Set<unknown>([undefined, 'email', 'uri', 'date', 'date-time']);
-
-function readField(given: unknown, form: Fields): Fields | undefined {
-  const { type, format, pattern, default: value, items, ...field } = plainField(given, form);
-  const read = {
-    type: type ?? (isChoice(field) ? 'string' : undefined),
-    ...Object.fromEntries(Object.entries(field).filter(([name]) => fieldKeys.has(name))),
-    ...choicesOf(field),
-    ...(items !== undefined && { items: itemsOf(plainField(items, form)) }),
-    ...(format !== undefined && formats.has(format) && { format }),
-    ...(isCheckable({ pattern }) && { pattern }),
-  };
-  if (!isField(read)) return undefined;
-  return value !== undefined && compile(read)(value).length === 0 ? { ...read, default: value } : read;
-}
-
-function itemsOf({ type = 'string', enum: values, ...items }: Fields): Fields {
-  const { oneOf: anyOf } = choicesOf(items);
-  return { type, ...(values !== undefined && { enum: values }), ...(anyOf !== undefined && { anyOf }) };
-}
-
-/** Choices with titles, without what else is said of each. */
-function choicesOf({ anyOf }: Fields): { readonly oneOf?: readonly Fields[] } {
-  if (!Array.isArray(anyOf)) return {};
-  const choices = anyOf.map(asRecord).map(({ const: value, title }) => ({
-    const: value,
-    ...(title !== undefined && { title }),
-  }));
-  return { oneOf: choices };
-}
-
-/** Follows references within the form. A field that may also be null is one that may be left out. */
-function plainField(given: unknown, form: Fields, depth = 0): Fields {
-  const { $ref, allOf, oneOf, anyOf = oneOf, type, const: only, enum: values, ...rest } = asRecord(given);
-  const [, place = '', name = ''] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(String($ref)) ?? [];
-  const parts = ($ref === undefined ? [allOf, anyOf].find(Array.isArray) ?? [] : [asRecord(form[place])[name]])
-    .map(asRecord).filter((part) => part['type'] !== 'null');
-  const types = [type].flat().filter((one) => one !== 'null');
-  const own = {
-    ...(types.length === 1 && type !== undefined && { type: types[0] }),
-    ...(values !== undefined && { enum: Array.isArray(values) ? values.filter((one) => one !== null) : values }),
-    ...(values === undefined && typeof only === 'string' && { enum: [only] }),
-    ...rest,
-  };
-  if (parts.length === 1 && !('const' in parts[0]!)) {
-    return depth > 4 ? {} : plainField({ ...parts[0], ...own }, form, depth + 1);
-  }
-  return { ...own, ...(parts.length > 0 && allOf === undefined && { anyOf: parts }) };
-}
-
-/** Whether a pattern is a text that can be checked in linear time; the server checks the others. */
-function isCheckable(schema: { readonly pattern: unknown }): boolean {
-  try {
-    return typeof schema.pattern === 'string' && compileJsonSchema({ type: 'string', ...schema }) !== undefined;
-  } catch {
-    return false;
-  }
-}
-
-function isField({ type, items, ...field }: Fields): boolean {
-  if (type === 'array') return isRecord(items) && isChoice(items);
-  if (items !== undefined) return false;
-  if (type === 'string') return (field['enum'] === undefined && field['oneOf'] === undefined) || isChoice(field);
-  return type === 'number' || type === 'integer' || type === 'boolean';
-}
-
-function isChoice({ enum: values, anyOf, oneOf }: Fields): boolean {
-  const titled = anyOf ?? oneOf;
-  if (titled === undefined) return Array.isArray(values) && values.every((value) => typeof value === 'string');
-  return Array.isArray(titled) &&
-    titled.every((choice) => typeof asRecord(choice)['const'] === 'string');
+/** Returns the form without the patterns that cannot be checked in linear time, which the server checks, and defaults that do not fit. */
+function checked(form: Form): Form {
+  const fields = Object.entries(form.properties).map(([name, { pattern, default: value, ...rest }]) => {
+    const isCheckable = pattern !== undefined && checkOf({ type: 'string', pattern }) !== undefined;
+    const field = isCheckable ? { ...rest, pattern } : rest;
+    const fits = value !== undefined && compile(field)(value).length === 0;
+    return [name, fits ? { ...field, default: value } : field] as const;
+  });
+  const read = { ...form, properties: Object.fromEntries(fields) };
+  compile(read);
+  return read;
 }
 
 /** By the words of its name and its title. MCP forbids forms for secrets; a server uses a URL for them. */
@@ -189,23 +96,16 @@ const secretPhrases = [
   'recovery code',
 ];
 
-export function compile(schema: unknown): ReturnType<typeof compileJsonSchema> {
-  try {
-    return compileJsonSchema(schema as JsonSchema);
-  } catch {
-    throw invalidQuestion('a form has a schema that cannot be checked');
-  }
+export function compile(schema: JsonSchema): NonNullable<ReturnType<typeof checkOf>> {
+  const check = checkOf(schema);
+  if (!check) throw invalidQuestion('a form has a schema that cannot be checked');
+  return check;
 }
 
 function invalidQuestion(why: string): PinnaceError {
-  return new PinnaceError('unavailable', `Cannot answer the MCP server: ${why}`, {
-    retryable: false,
-    details: { reason: 'mcp_invalid_question' },
-  });
+  return refusal('unavailable', `Cannot answer the MCP server: ${why}`, 'mcp_invalid_question');
 }
 
 function secretAsked(): PinnaceError {
-  return new PinnaceError('forbidden', 'Cannot answer the MCP server: it asks for a secret in a form', {
-    details: { reason: 'mcp_secret_asked' },
-  });
+  return refusal('forbidden', 'Cannot answer the MCP server: it asks for a secret in a form', 'mcp_secret_asked');
 }

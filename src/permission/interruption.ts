@@ -555,7 +555,7 @@ function expired(): PinnaceError {
   return refusal('approval_expired', 'The approval came too late: ask the agent again', 'approval_expired');
 }
 
-/** Why a decision is not taken. Another try changes nothing. */
+/** Why a decision, an answer or a sign-in is not taken. Another try changes nothing. */
 export function refusal(code: ProblemCode, message: string, reason: string): PinnaceError {
   return new PinnaceError(code, message, { retryable: false, details: { reason } });
 }

@@ -17,7 +17,7 @@ const { exports } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'
 const budgets: Readonly<Record<string, number>> = {
   './storage/indexeddb': 5.5,
   './transport/comlink': 8,
-  './mcp/client': 26.4,
+  './mcp/client': 14.4,
   './mcp/sign-in': 4.4,
   './transport/mcp-server-connection': 78.1,
   './transport/mcp-server': 51.3,

@@ -261,6 +261,15 @@ function toCheck(input: unknown, issues: readonly Issue[]): InputCheck {
   return issues.length === 0 ? { ok: true, input } : { ok: false, issues };
 }
 
+/** Returns the check of a schema that others have written; `undefined` for one that cannot be checked. */
+export function checkOf(schema: JsonSchema): SchemaCheck | undefined {
+  try {
+    return compileJsonSchema(schema);
+  } catch {
+    return undefined;
+  }
+}
+
 /** The longest schema of an answer, as JSON. */
 const mostOfOutput = 65_536;
 
