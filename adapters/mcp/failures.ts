@@ -153,14 +153,14 @@ const oauthErrors: ReadonlySet<unknown> = new Set(
 
 /** The error of OAuth that a refusal of tokens is: what passes is told apart from what only another sign-in ends. */
 export function refusalOf(error: unknown, status: number): string {
-  const code = String(isRecord(error) ? error['code'] : error).toLowerCase();
-  if (oauthErrors.has(code)) return code;
-  return status >= 500 || status === 429 || status === 408 ? 'temporarily_unavailable' : 'invalid_request';
+  const isPassing = status >= 500 || status === 429 || status === 408;
+  return errorCode(error).oauthError ?? (isPassing ? 'temporarily_unavailable' : 'invalid_request');
 }
 
 function errorCode(error: unknown): { readonly oauthError?: string } {
-  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : error;
-  return typeof code === 'string' && oauthErrors.has(code) ? { oauthError: code } : {};
+  const code = isRecord(error) ? error['code'] : error;
+  const known = typeof code === 'string' ? code.toLowerCase() : '';
+  return oauthErrors.has(known) ? { oauthError: known } : {};
 }
 
 export function unlistedIssuer(issuers: readonly string[]): PinnaceError {

@@ -238,8 +238,7 @@ export async function revoke(
     body: new URLSearchParams(isBasic ? {} : { client_id: id }),
   });
   const secretFields = { token: [token], ...(secret && !isBasic && { client_secret: [secret] }) };
-  const terms = { origins: [origin], maxBytes: 65_536, timeoutMs: 10_000, redirects: 'refuse', signal } as const;
-  const answer = await egress.fetch(request, { ...terms, secretFields });
+  const answer = await egress.fetch(request, { ...termsOf(origin, signal), secretFields });
   await answer.body?.cancel().catch(() => {});
   if (!answer.ok) throw invalidAuthAnswer();
 }
@@ -311,19 +310,14 @@ interface OAuthFetchOptions {
   readonly missed?: PinnaceError[];
 }
 
-const maxOAuthBytes = 65_536;
-const oauthMs = 10_000;
+function termsOf(origin: string, signal: AbortSignal) {
+  return { origins: [origin], maxBytes: 65_536, timeoutMs: 10_000, redirects: 'refuse', signal } as const;
+}
 
 function createOAuthFetch(
   { egress, origin, signal, form, missed = [] }: OAuthFetchOptions,
 ): (url: string | URL, init?: RequestInit) => Promise<Response> {
-  const terms = {
-    origins: [origin],
-    maxBytes: maxOAuthBytes,
-    timeoutMs: oauthMs,
-    redirects: 'refuse',
-    signal,
-  } as const;
+  const terms = termsOf(origin, signal);
   return async (url, { method = 'GET', headers: given, body } = {}) => {
     const headers = new Headers(given);
     headers.delete('mcp-protocol-version'); // the library sends it to discovery, where pages would need a preflight for it
@@ -333,8 +327,8 @@ function createOAuthFetch(
       ...(body instanceof URLSearchParams || typeof body === 'string' ? { body } : {}),
     });
     try {
-      // A place without metadata that fails must not count against the server, or the next place is not asked.
-      const answer = await egress.fetch(request, method === 'GET' ? { ...terms, limits: 'caller' } : terms);
+      // Servers of files call metadata bytes, as its address has no ending.
+      const answer = await egress.fetch(request, method === 'GET' ? { ...terms, accept: 'media' } : terms);
       if (!answer.ok && form !== forms.tokens) {
         if (method !== 'GET') return answer;
         await answer.body?.cancel();
@@ -353,8 +347,8 @@ function createOAuthFetch(
   };
 }
 
-/** A page, a redirect and a failure at one place say nothing of the next place. */
-const elsewhere: ReadonlySet<unknown> = new Set(['redirect_refused', 'content_type']);
+/** A page, a redirect and failures at one place, its open circuit too, say nothing of the next place. */
+const elsewhere: ReadonlySet<unknown> = new Set(['redirect_refused', 'content_type', 'dependency_unavailable']);
 const nothingHere = (): Response => new Response(null, { status: 404 });
 
 /** What is read of an answer, and as what. Servers are not exact, and the library is: what nothing reads cannot be wrong. */

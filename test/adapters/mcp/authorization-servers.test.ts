@@ -34,6 +34,11 @@ function forgetful(): SignInWorldOptions & { readonly forget: () => void } {
   };
 }
 
+/** A world with another answer at some addresses. */
+function answering(part: string, answer: () => Response): SignInWorldOptions {
+  return { first: ({ url }) => url.includes(part) ? answer() : undefined };
+}
+
 async function clientOf(world: Awaited<ReturnType<typeof signInWorld>>, who = person()): Promise<string | null> {
   const { url } = await world.runtime.mcpSignIns.start('docs', { redirectUri }, who);
   return new URL(url).searchParams.get('client_id');
@@ -88,17 +93,11 @@ describe('an issuer', () => {
   it('may list what it supports in another order each time', async () => {
     let turn = 0;
     const scopes = ['read', 'write', 'admin'];
-    const world = await signInWorld({
-      first: ({ url }) => {
-        if (!url.includes('oauth-protected-resource')) return undefined;
-        const scopes_supported = turn++ % 2 === 0 ? scopes : scopes.toReversed();
-        return Response.json({
-          resource: 'https://mcp.example.com/mcp',
-          authorization_servers: [issuer],
-          scopes_supported,
-        });
-      },
-    });
+    const facts = { resource: `${mcpOrigin}/mcp`, authorization_servers: [issuer] };
+    const world = await signInWorld(answering('oauth-protected-resource', () => {
+      const scopes_supported = turn++ % 2 === 0 ? scopes : scopes.toReversed();
+      return Response.json({ ...facts, scopes_supported });
+    }));
     await world.prepare();
     expect(turn).toBeGreaterThan(2);
   });
@@ -220,9 +219,8 @@ describe('a registration', () => {
 });
 
 describe('an authorization server that is not exact', () => {
-  const registers = (client: object): SignInWorldOptions => ({
-    first: ({ url }) => url.endsWith('/register') ? Response.json(client, { status: 201 }) : undefined,
-  });
+  const registers = (client: object) => answering('/register', () => Response.json(client, { status: 201 }));
+  const bytes = new Blob([JSON.stringify(serverMetadata)], { type: 'application/octet-stream' });
 
   it.each<[string, SignInWorldOptions]>([
     ['says the id of a client alone', registers({ client_id: 'registered' })],
@@ -232,6 +230,7 @@ describe('an authorization server that is not exact', () => {
     ],
     ['leaves out what only identities need', { server: { response_types_supported: undefined } }],
     ['protects a resource with a slash', { resource: { resource: `${mcpOrigin}/mcp/` } }],
+    ['calls metadata bytes', answering('oauth-authorization-server', () => new Response(bytes))],
     ['is wrong in what nothing reads', {
       resource: { jwks_uri: '', scopes_supported: 'read', tls_client_certificate_bound_access_tokens: 'false' },
       server: {
@@ -303,6 +302,7 @@ describe('tokens', () => {
     ['an error of its own', Response.json({ error: 'token_expired' }, { status: 401 })],
     ['an error in words of a form', new Response(new URLSearchParams({ error: 'invalid_grant' }), { status: 400 })],
     ['an error as an object', Response.json({ error: { code: 'invalid_grant' } }, { status: 400 })],
+    ['an error in very deep lists', new Response(`{"error":${'['.repeat(20_000)}${']'.repeat(20_000)}}`)],
     ['an error under 200', Response.json({ error: 'bad_refresh_token' })],
     ['a page', new Response('<html>', { status: 403 })],
     ['nothing', new Response(null, { status: 404 })],
@@ -376,17 +376,10 @@ describe('the challenge of a refusal', () => {
 describe('missing metadata', () => {
   it.each<[string, SignInWorldOptions]>([
     ['the server has none', { resource: null }],
-    ['that of the server is a page', {
-      first: ({ url }) => url.includes('protected-resource') ? new Response('<html>') : undefined,
-    }],
-    ['that of the server fails', {
-      first: ({ url }) => url.includes('protected-resource') ? new Response('', { status: 500 }) : undefined,
-    }],
+    ['that of the server is a page', answering('protected-resource', () => new Response('<html>'))],
+    ['that of the server fails', answering('protected-resource', () => new Response('', { status: 500 }))],
     ['that of the server names no authorization server', { resource: { authorization_servers: [] } }],
-    [
-      'the authorization server has none',
-      { first: ({ url }) => url.startsWith(`${issuer}/.well-known`) ? new Response('', { status: 404 }) : undefined },
-    ],
+    ['the authorization server has none', answering(`${issuer}/.well-known`, () => new Response('', { status: 404 }))],
   ])('is what the error says where %s', async (_, options) => {
     const { runtime } = await signInWorld(options);
     await expect(runtime.validateMcpServer('docs', {}, admin)).rejects.toMatchObject({
