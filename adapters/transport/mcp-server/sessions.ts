@@ -145,7 +145,7 @@ async function serveIn(
   const authInfo = { token: '', clientId: principal.subject, scopes: [], extra: { ...caller } };
   const messages = [body].flat().map(asRecord);
   const ids = messages.flatMap(({ id, method }) => method === undefined || id === undefined ? [] : [id]);
-  if (ids.some((id, at) => session.ids.has(id) || ids.indexOf(id) < at)) return idInUse();
+  if (new Set(ids).size < ids.length || ids.some((id) => session.ids.has(id))) return idInUse();
   for (const id of ids) session.ids.set(id, ids.length);
   const isStream = request.method === 'GET';
   if (isStream) session.transport.closeStandaloneSSEStream(); // a client that reconnects may be faster than the news of its leaving

@@ -22,7 +22,7 @@ import { createToolIndex, type ToolIndex } from '../../../src/discovery/tool-ind
 import { parseTraceparent } from '../../../src/events/trace-ids.ts';
 import type { AgentTools } from '../../../src/runtime/agent-tools.ts';
 import { type ContentBlock, readContent } from '../../../src/tools/content.ts';
-import { compileJsonSchema } from '../../../src/tools/json-schema/json-schema.ts';
+import { checkOf } from '../../../src/tools/json-schema/json-schema.ts';
 import { toolsOf } from '../../../src/tools/implement.ts';
 import type { LogLevel, Progress, Tool } from '../../../src/tools/tool.ts';
 import type { McpHost } from './host.ts';
@@ -250,7 +250,7 @@ async function callTool(
     const message = await describe?.({ tool, input, error: outcome.error });
     if (message !== undefined) asking.askApproval(message);
   }
-  return outcome.ok ? toOutput(outcome.output, tool.definition) : toErrorResult(outcome.error);
+  return outcome.ok ? await toOutput(outcome.output, tool.definition) : toErrorResult(outcome.error);
 }
 
 /** Returns the tool with a client that it can ask. A question ends the execution as a success: it is no failure of the tool. */
@@ -316,7 +316,7 @@ function toErrorResult({ code, message, retryable, retryAfterMs, details }: Erro
   return { content: [{ type: 'text', text: message }], isError: true, _meta: { 'pinnace/error': error } };
 }
 
-function toOutput(output: unknown, definition: ToolDefinition): CallResult {
+async function toOutput(output: unknown, definition: ToolDefinition): Promise<CallResult> {
   const { type, outputSchema } = definition;
   const rich = foreign.has(type) ? undefined : readContent(output);
   const remote = type === 'mcp' && isRecord(output) ? output : undefined;
@@ -324,7 +324,8 @@ function toOutput(output: unknown, definition: ToolDefinition): CallResult {
   const content: ContentBlock[] = rich?.mcpContent ??
     [{ type: 'text', text: typeof output === 'string' ? output : JSON.stringify(output) ?? 'null' }];
   const isTyped = isOfObject(outputSchema);
-  const isFit = isTyped && isRecord(data) && compileJsonSchema(outputSchema)(data).length === 0;
+  // Its client checks a schema that cannot be checked here.
+  const isFit = isTyped && isRecord(data) && (await checkOf(outputSchema)?.inTurns(data) ?? []).length === 0;
   const isError = remote?.['isError'] === true;
   return {
     content: isTyped && !isFit && !isError ? [{ type: 'text', text: notFit }, ...content] : content,
