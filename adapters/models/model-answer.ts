@@ -364,8 +364,10 @@ function errorIn(value: JsonObject): JsonObject | undefined {
 
 /** Whether an object without an answer says that it is a failure, as gateways of some vendors do with the status 200. */
 function isFailure(value: JsonObject): boolean {
-  const { success, msg, message, code, base_resp: base, errors, fault, __type: exception, error_code: other } = value;
-  const isNamed = [code, exception, other].some((one) => one !== undefined) || Object.keys(value).length === 1;
+  const { success, msg, message, type, code, base_resp: base, errors, fault } = value;
+  const codes = [code, value['__type'], value['error_code']];
+  const isNamed = codes.some((one) => one !== undefined) || Object.keys(value).length === 1 ||
+    (typeof type === 'string' && /error|exception/i.test(type));
   return success === false || isRecord(base) || isRecord(fault) || (Array.isArray(errors) && errors.length > 0) ||
     (isNamed && (typeof msg === 'string' || typeof message === 'string'));
 }

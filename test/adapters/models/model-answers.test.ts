@@ -344,6 +344,7 @@ describe('an answer of a chat completion server', () => {
     ['an exception', JSON.stringify({ __type: 'ThrottlingException', message: 'Too many requests' }), {
       statusCode: 429,
     }],
+    ['a type', JSON.stringify({ type: 'overloaded_error', message: 'Busy' }), { statusCode: 503 }],
     ['a message alone', JSON.stringify({ message: 'Service unavailable' }), { statusCode: 503 }],
     ['no number', JSON.stringify({ error: { message: 'oops' } }), { statusCode: 500, isRetryable: true }],
   ])('with status 200 is the error that it reports by %s', async (_, body, error) => {
