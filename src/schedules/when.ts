@@ -36,7 +36,7 @@ const SecretName = v.pipe(v.string(), v.minLength(1), v.maxLength(256));
 const Cron5 = v.pipe(
   v.string(),
   v.maxLength(200),
-  v.check(isCron, 'must be five cron fields for a time that comes, such as "0 8 * * mon-fri"'),
+  v.check(isCron, 'must be five cron fields for a time that comes, such as "0 8 * * mon-fri" or "0 22-23,0-2 * * *"'),
 );
 
 /** The schema of `when`. */

@@ -91,17 +91,18 @@ function messageOf({ messages, resume = [] }: AguiInput): Readonly<Record<string
 function partOf(part: AguiContent): Readonly<Record<string, unknown>> {
   if (part.type === 'text') return { type: 'text', text: part.text };
   const { filename } = part.type === 'binary' ? part : asRecord(part['metadata']);
-  const { type, value = '', mimeType } = part.type !== 'binary'
-    ? part.source
-    : part.data === undefined
-    ? { ...part, type: part.url === undefined ? 'file' : 'url', value: part.url }
-    : { ...part, type: 'data', value: part.data };
+  const { type, value, mimeType } = part.type === 'binary' ? sourceOf(part) : part.source;
   if (type === 'file') {
     throw refused('agui_file_source', 'a file of a provider cannot be read here; send its data or its address');
   }
   const mediaType = mimeType ?? 'application/octet-stream';
   const url = type === 'url' || value.startsWith('data:') ? value : `data:${mediaType};base64,${value}`;
   return { type: 'file', mediaType, url, ...(typeof filename === 'string' && { filename }) };
+}
+
+function sourceOf({ data, url, mimeType }: Extract<AguiContent, { readonly type: 'binary' }>) {
+  if (data !== undefined) return { type: 'data', value: data, mimeType };
+  return { type: url === undefined ? 'file' : 'url', value: url ?? '', mimeType };
 }
 
 function answerOf({ interruptId, status, payload }: NonNullable<AguiInput['resume']>[number]): Answer {
