@@ -375,16 +375,16 @@ export class Run implements RunContext {
   }
 
   /** Commits what the run has read with the next chunk, which nobody receives before that. */
-  readonly #noteFacts = (): void => {
+  readonly #noteFacts = (facts: RunFacts = this.facts): void => {
     const { runtime: { now }, agent: { id: agentId } } = this;
     const record = this.#prompts ?? { v: 1, runId: '', agentId, at: now(), chains: [] };
-    this.#notePromptRecord(record);
+    this.#notePromptRecord(record, facts);
   };
 
-  #notePromptRecord(record: PromptRecord): void {
+  #notePromptRecord(record: PromptRecord, of: RunFacts): void {
     const { runtime: { recentPrompts: recent, ttlMs, limits }, principal, request: { chat } } = this;
     const digests = this.#said?.after(this.#knownFacts) ?? [];
-    const facts = chatFactsOf(this.facts, { messages: chat.messages, digests }, this.#messageId());
+    const facts = chatFactsOf(of, { messages: chat.messages, digests }, this.#messageId());
     const { key, value } = rememberPrompt({ recent, principal, chatId: chat.id }, { ...record, facts });
     // Without it a stored chat would be anybody's.
     const keepMs = chat.store === true ? Math.max(ttlMs, limits.chatRetentionMs) : ttlMs;
@@ -403,7 +403,7 @@ export class Run implements RunContext {
       return;
     }
     const redacted = record.issued ? { ...record, issued: this.redaction.data(record.issued) } : record; // the rest has no text of a run
-    this.#notePromptRecord(redacted);
+    this.#notePromptRecord(redacted, this.facts);
   }
 
   /** Reads what the first step needs of the storage: decisions, the calls that were left without one, and metadata. */
