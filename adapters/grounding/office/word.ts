@@ -121,7 +121,7 @@ function describe(
   } else if (name === 'numId') paragraph.isItem = value !== '0';
   else if (name === 'tab' && attributes['w:pos'] === undefined) paragraph.text += '\t';
   else if (name === 'br' || name === 'cr') paragraph.text += '\n';
-  else if (name === 'framePr' && attributes['w:dropCap'] !== undefined) paragraph.isInitial = true;
+  else if (name === 'framePr') paragraph.isInitial = /^(?:drop|margin)$/.test(attributes['w:dropCap'] ?? '');
   else if (name === 'noBreakHyphen') paragraph.text += '-';
   else if (name === 'docPr' && attributes['descr']) paragraph.text += ` ${attributes['descr']} `; // what a picture shows
 }

@@ -44,14 +44,14 @@ const relation = (type: string, target: string, id = 'r1') =>
 describe('officeText', () => {
   const alternative = (a: string, b: string) =>
     `<mc:AlternateContent><mc:Choice>${a}</mc:Choice><mc:Fallback>${b}</mc:Fallback></mc:AlternateContent>`;
+  const framed = (cap: string, text: string) =>
+    p(text).replace('<w:p>', `<w:p><w:pPr><w:framePr w:dropCap="${cap}"/></w:pPr>`);
   const shape = '<p:sp><a:p><a:r><a:t>Once</a:t></a:r></a:p></p:sp>';
 
   it.each<[string, Parts, string]>([
     ['a large first letter with its word', {
-      'word/document.xml': `<w:document><w:p><w:pPr><w:framePr w:dropCap="drop"/></w:pPr><w:r><w:t>O</w:t></w:r></w:p>${
-        p('nce')
-      }</w:document>`,
-    }, 'Once'],
+      'word/document.xml': `<w:document>${framed('drop', 'O')}${p('nce')}${framed('none', 'A')}${p('b')}</w:document>`,
+    }, 'Once\n\nA\n\nb'],
     ['characters that XML does not allow as none', {
       'word/document.xml': `<w:document>${p('On&#x1;c\u000be&#11;')}</w:document>`,
     }, 'Once'],
