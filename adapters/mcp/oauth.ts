@@ -226,13 +226,12 @@ export async function revoke(
 ): Promise<void> {
   if (revocationEndpoint === undefined) return;
   const origin = originOf(revocationEndpoint);
-  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
   const { id, secret, authMethod = 'client_secret_basic' } = client;
   const isBasic = secret !== undefined && authMethod === 'client_secret_basic';
   const request = new Request(revocationEndpoint, {
     method: 'POST',
     headers: {
-      ...headers,
+      'content-type': 'application/x-www-form-urlencoded',
       ...(isBasic && { authorization: `Basic ${btoa(`${id}:${requireDestination(secret, origin).reveal()}`)}` }),
     },
     body: new URLSearchParams(isBasic ? {} : { client_id: id }),
@@ -369,7 +368,7 @@ const wordsOf = (value: unknown): readonly string[] | undefined => {
 };
 const numberOf = (value: unknown): number | undefined => {
   const number = Number(textOf(value) ?? Number.NaN);
-  return Number.isNaN(number) ? undefined : number;
+  return Number.isFinite(number) ? number : undefined;
 };
 
 const forms = {

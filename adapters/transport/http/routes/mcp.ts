@@ -147,22 +147,23 @@ function toMessage(data: unknown): unknown {
   if (Array.isArray(data)) return data.map(toMessage);
   if (!isRecord(data)) return data;
   const { jsonrpc, id, method, params, result, error } = data;
-  const own = isRecord(params)
-    ? Object.entries(params).filter(isSaid).map(([name, value]) => {
-      return [name, ofClient.has(name) ? withoutNulls(value) : value];
-    })
-    : undefined;
+  const isNotice = typeof method === 'string' && method.startsWith('notifications/');
   return {
     jsonrpc,
-    ...(id !== undefined && { id }),
+    ...(id !== undefined && (id !== null || !isNotice) && { id }),
     ...(method !== undefined && { method }),
-    ...(params !== undefined && params !== null && { params: own ? Object.fromEntries(own) : params }),
+    ...(params !== undefined && params !== null && { params: paramsOf(params) }),
     ...(result !== undefined && { result: withoutNulls(result) }),
     ...(error !== undefined && { error }),
   };
 }
 
-const isSaid = ([name, value]: readonly [string, unknown]): boolean => value !== null || !leftOut.has(name);
+function paramsOf(params: unknown): unknown {
+  if (!isRecord(params)) return params;
+  const said = Object.entries(params).filter(([name, value]) => value !== null || !leftOut.has(name));
+  return Object.fromEntries(said.map(([name, value]) => [name, ofClient.has(name) ? withoutNulls(value) : value]));
+}
+
 const leftOut: ReadonlySet<string> = new Set(['_meta', 'arguments', 'context', 'task']);
 /** What a client says of itself, or a person of a question. */
 const ofClient: ReadonlySet<string> = new Set(['_meta', 'capabilities', 'clientInfo', 'inputResponses']);

@@ -309,6 +309,11 @@ describe('/mcp', () => {
     expect(result).toBeDefined();
   });
 
+  it('takes a notification whose id is null', async () => {
+    const notice = '{"jsonrpc":"2.0","id":null,"method":"notifications/initialized"}';
+    expect((await mcpEndpoint()(post(notice))).status).toBe(202);
+  });
+
   it.each([{ total: 1 }, null, { sum: '3' }])('shows %j as a failed result, which no client drops', async (output) => {
     const outputSchema = { type: 'object', properties: { sum: { type: 'number' } }, required: ['sum'] } as const;
     const sum = plainTool('sum', () => output, { outputSchema });
@@ -334,6 +339,7 @@ describe('/mcp', () => {
     ['no UTF-8', new Uint8Array([123, 255, 125]), 400],
     ['JSON that is nested too deep', '['.repeat(5000) + ']'.repeat(5000), 400],
     ['no message', '{"hello":1}', 400],
+    ['a request whose id is null', '{"jsonrpc":"2.0","id":null,"method":"ping"}', 400],
   ])('refuses %s', async (_, body, status) => {
     const response = await mcpEndpoint()(post(body));
     expect(response.status).toBe(status);
@@ -347,15 +353,9 @@ describe('/mcp', () => {
   it('serves the configured host names, and no other', async () => {
     const params = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' });
     const headers = { 'mcp-protocol-version': '2025-11-25' };
-    const authenticator = bearerAuthenticator({
-      tokens: [{
-        digest: await digestOfToken('a-token-for-tests-only'),
-        tenant: 't1',
-        subject: 's1',
-        agents: '*',
-        scopes: ['run:create'],
-      }],
-    });
+    const facts = { tenant: 't1', subject: 's1', agents: '*', scopes: ['run:create'] } as const;
+    const tokens = [{ ...facts, digest: await digestOfToken('a-token-for-tests-only') }];
+    const authenticator = bearerAuthenticator({ tokens });
     const status = async (url: string, hosts?: string[]) =>
       (await mcpEndpoint({ authenticator, mcp: hosts ? { hosts } : {} })(post(params, headers, url))).status;
     expect(await status('http://localhost:8787/mcp')).toBe(200);
