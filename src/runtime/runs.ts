@@ -1,7 +1,6 @@
 /** The runs of a storage, on this and other instances: access, status, reading and canceling. */
 
 import type { PinnaceError } from '../base/errors.ts';
-import type { Metrics } from '../base/metrics.ts';
 import { type CommitTick, createCommitTick } from '../log/journal.ts';
 import { groupCommits } from '../log/group-commit.ts';
 import { steadyStorage } from '../log/commits.ts';
@@ -119,11 +118,10 @@ interface OpenTaken extends Pick<LiveRunOptions, 'runId' | 'messages' | 'ending'
 }
 
 /** The options of the runs. */
-export interface RunsOptions extends Pick<StoredRunOptions, 'storage' | 'now' | 'ttlMs' | 'storageGraceMs' | 'emit'> {
+export interface RunsOptions extends Omit<StoredRunOptions, 'instances' | 'announce'> {
   readonly retentionMs: number;
   /** Chunks of a run that come within this time are committed together. */
   readonly commitSpacingMs: number;
-  readonly metrics: Metrics;
   /** Is called before an administrator reads the run of another; rejects where that is refused. */
   readonly readAs: (runId: string, principal: Principal, run: RunState) => Promise<void>;
   /** Makes the notices of ended runs; absent where nobody is sent any. */
@@ -184,7 +182,7 @@ interface Shared extends ClaimParts {
 }
 
 function openShared(options: RunsOptions, closing: AbortSignal): Shared {
-  const { now, storageGraceMs, ttlMs, emit } = options;
+  const { now, storageGraceMs, ttlMs, emit, metrics } = options;
   const grouped = groupCommits(options.storage);
   const storage = steadyStorage(grouped, storageGraceMs);
   const lives = new Map<string, LiveRun>();
@@ -193,7 +191,7 @@ function openShared(options: RunsOptions, closing: AbortSignal): Shared {
     rooms: { run: (runId, left) => takeRun({ runId, left }, stored, options.recover), plan: options.takePlan },
   });
   const announce: StoredRunOptions['announce'] = (runId, state) => options.notices?.changes(endOf(runId, state)) ?? [];
-  const stored: StoredRunOptions = { storage, now, ttlMs, storageGraceMs, emit, instances, announce };
+  const stored: StoredRunOptions = { storage, now, ttlMs, storageGraceMs, emit, metrics, instances, announce };
   const signals = createRunSignals(storage, {
     onCancel: (runId) => lives.get(runId)?.abort('cancelled'),
     onMessage(runId, messageId) {

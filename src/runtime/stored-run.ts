@@ -1,5 +1,6 @@
 /** A stored run: its state, its events, and its end when the instance that executed it was lost. */
 
+import type { Metrics } from '../base/metrics.ts';
 import { charactersPerToken } from '../base/text.ts';
 import { comingBack } from '../base/until-aborted.ts';
 import type { UIMessageChunk } from '../contracts/ai-types.ts';
@@ -53,6 +54,7 @@ export interface StoredRunOptions {
   readonly storageGraceMs: number;
   /** Receives the end of a lost run. */
   readonly emit: Emit;
+  readonly metrics: Metrics;
   readonly instances: Pick<Instances, 'ask' | 'id'>;
   /** The changes that announce the end of a run. */
   readonly announce?: ((runId: string, state: RunState) => readonly Change[]) | undefined;
@@ -219,6 +221,7 @@ export async function endTakenRun(
   journal.append(chunks.map((chunk) => JSON.stringify(chunk)), { state, changes });
   await journal.flush().catch(() => undefined);
   if (lost) return undefined;
+  options.metrics.count('pinnace_runs_total', { state: end.type });
   emitLost(runId, { state, calls }, options);
   return { ...head, seq: head.seq + chunks.length, state };
 }
@@ -253,9 +256,8 @@ async function readLost(
   const said = { steps, toolCalls, shown };
   if (open.list().length === 0) return { ...said, calls: [] };
   const started = await startedCalls(runId, storage);
-  const loss = lossAt(end);
   const calls = open.list().map((call) => {
-    return { call, error: lostError(call, { loss, mayHaveActed: started.has(call.toolCallId) }) };
+    return { call, error: lostError(call, { loss: lossAt(end), mayHaveActed: started.has(call.toolCallId) }) };
   });
   return { ...said, calls };
 }

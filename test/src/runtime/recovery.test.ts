@@ -341,8 +341,10 @@ describe('a run whose instance was killed', () => {
       request: { budget: { tokens: 140 } },
     }, { state: 'stopped', error: { code: 'budget_exceeded' } }],
   ])('%s', async (_, terms, end) => {
-    const { chunks, model } = await killed(terms);
-    expect(lastData(chunks, 'data-run')).toMatchObject(end);
+    const { b, chunks, model } = await killed(terms);
+    const run = lastData(chunks, 'data-run');
+    expect(run).toMatchObject(end);
+    expect(b.metrics.text()).toContain(`pinnace_runs_total{state="${String(run['state'])}"} 1`);
     expect(model.calls).toEqual([]);
   });
 

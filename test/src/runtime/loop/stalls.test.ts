@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { memorySink } from '../../../../adapters/sinks/memory.ts';
 import { type CreateRuntimeOptions, defineTool, localPrincipal, type UIMessage } from '../../../../src/index.ts';
 import { callsTools, says, scriptedModel } from '../../../fixtures/model.ts';
-import { readAll, recordedChunks, runRequest, testRuntime, userMessage } from '../../../fixtures/runtime.ts';
+import { lastData, readAll, recordedChunks, runRequest, testRuntime, userMessage } from '../../../fixtures/runtime.ts';
 
 const me = localPrincipal();
 const times = (count: number, ...steps: readonly string[]): string[] =>
@@ -56,12 +56,10 @@ async function runOf(steps: readonly string[], options: Partial<CreateRuntimeOpt
   });
   ({ runId } = await runtime.start(runRequest(), me, {}));
   const chunks = await recordedChunks(runtime, runId);
-  const end = chunks.findLast(({ type }) => type === 'data-run') as {
-    data: { state: string; error?: { details: unknown } };
-  };
+  const end = lastData(chunks, 'data-run') as { state: string; error?: { details: unknown } };
   await runtime.close();
   const stalls = sink.events.filter(({ action }) => action === 'run.stall').map(({ status }) => status);
-  return { state: end.data.state, details: end.data.error?.details, calls: model.calls.length, stalls, model, chunks };
+  return { state: end.state, details: end.error?.details, calls: model.calls.length, stalls, model, chunks };
 }
 
 describe('a run that goes in circles', () => {
