@@ -92,7 +92,8 @@ export class RegistryPages {
     this.listing.value = { ...page, items: [...before, ...page.items] };
   }
 
-  async #reopen(kind: RecordKind, id: string, check?: McpCheck): Promise<void> {
+  /** Opens a record. `check`: the one that goes on for it. */
+  async open(kind: RecordKind, id: string, check?: McpCheck): Promise<void> {
     const found = await this.#answerOf(this.control.get(kind, id));
     const history = found && await this.#answerOf(this.control.history(kind, id));
     if (!found || !history) return;
@@ -107,7 +108,7 @@ export class RegistryPages {
       validate: (request) => this.control.validate(serverId, request),
       onApproved: async () => {
         this.#onChanged();
-        await this.#reopen('mcpServer', serverId, check);
+        await this.open('mcpServer', serverId, check);
       },
     });
     return check;
@@ -162,7 +163,7 @@ export class RegistryPages {
   /** What was made is the agent's at once; the tools of a server are approved first. */
   async #giveTo(record: AnyRecord, { kind }: RecordForm, draft: AgentDraft): Promise<void> {
     if (kind === 'mcpServer') {
-      await this.#reopen(kind, record.id);
+      await this.open(kind, record.id);
       return void this.opened.value?.check.look();
     }
     if (kind === 'provider') draft.form.offerProvider(record.id);
@@ -188,7 +189,7 @@ export class RegistryPages {
     if (draft) await this.#giveTo(record, value, draft);
     else {
       if (value === this.#left?.form) this.#left = undefined;
-      await this.#reopen(kind, record.id);
+      await this.open(kind, record.id);
       this.#clear();
       if (isNew && kind === 'mcpServer') void this.opened.value?.check.look(); // what it offers is why it was added
     }
@@ -228,10 +229,6 @@ export class RegistryPages {
     await this.#list(this.listing.value?.nextPageToken);
   }
 
-  async open(kind: RecordKind, id: string): Promise<void> {
-    await this.#reopen(kind, id);
-  }
-
   async moreHistory(): Promise<void> {
     const before = this.opened.value;
     if (!before) return;
@@ -249,7 +246,7 @@ export class RegistryPages {
     if (this.problem.value !== undefined) return;
     this.#announce(`${nameOf(record)} is ${state === 'active' ? 'enabled' : 'disabled'}`);
     this.#onChanged();
-    await this.#reopen(kind, record.id, check);
+    await this.open(kind, record.id, check);
   }
 
   /** Removes the open record, and goes back to the list. */

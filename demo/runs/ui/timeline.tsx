@@ -1,7 +1,6 @@
 import { type Signal, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { formatCount } from '../../kit/format.ts';
-import type { IconName } from '../../kit/icon.tsx';
 import { JsonView } from '../../kit/json-view.tsx';
 import type { OpenedRun } from '../state/opened-run.ts';
 import { rowsOf } from '../state/span-rows.ts';
@@ -43,40 +42,40 @@ export function Timeline({ run, onPrompt }: TimelineProps): JSX.Element {
 function Tools({ run, isTable }: { readonly run: OpenedRun; readonly isTable: Signal<boolean> }): JSX.Element {
   return (
     <div class='timeline-tools' role='toolbar' aria-label='Timeline'>
-      <Tool
+      <IconButton
         icon='zoomIn'
         label='Zoom in (+)'
         testId='zoom-in'
-        isOff={isTable.value}
-        onUse={() => run.zoom(0.5)}
+        disabled={isTable.value}
+        onClick={() => run.zoom(0.5)}
       />
-      <Tool
+      <IconButton
         icon='zoomOut'
         label='Zoom out (−)'
         testId='zoom-out'
-        isOff={isTable.value}
-        onUse={() => run.zoom(2)}
+        disabled={isTable.value}
+        onClick={() => run.zoom(2)}
       />
-      <Tool
+      <IconButton
         icon='whole'
         label='Show whole run (0)'
         testId='zoom-whole'
-        isOff={isTable.value || !run.isZoomed.value}
-        onUse={() => run.showAll()}
+        disabled={isTable.value || !run.isZoomed.value}
+        onClick={() => run.showAll()}
       />
-      <Tool
+      <IconButton
         icon='unfold'
         label='Expand all'
         testId='open-all'
-        isOff={isTable.value}
-        onUse={() => run.setAll(true)}
+        disabled={isTable.value}
+        onClick={() => run.setAll(true)}
       />
-      <Tool
+      <IconButton
         icon='fold'
         label='Collapse all'
         testId='close-all'
-        isOff={isTable.value}
-        onUse={() => run.setAll(false)}
+        disabled={isTable.value}
+        onClick={() => run.setAll(false)}
       />
       <Legend />
       <IconButton
@@ -88,18 +87,6 @@ function Tools({ run, isTable }: { readonly run: OpenedRun; readonly isTable: Si
       />
     </div>
   );
-}
-
-interface ToolProps {
-  readonly icon: IconName;
-  readonly label: string;
-  readonly testId: string;
-  readonly isOff: boolean;
-  readonly onUse: () => void;
-}
-
-function Tool({ icon, label, testId, isOff, onUse }: ToolProps): JSX.Element {
-  return <IconButton icon={icon} label={label} testId={testId} disabled={isOff} onClick={onUse} />;
 }
 
 function Legend(): JSX.Element {
