@@ -1,7 +1,7 @@
 import type { ComponentProps, JSX } from 'preact';
 import { Icon, type IconName } from './icon.tsx';
 
-interface ButtonProps extends Omit<ComponentProps<'button'>, 'class'> {
+export interface ButtonProps extends Omit<ComponentProps<'button'>, 'class'> {
   readonly class?: string;
   /** How it looks: the main thing to do, one that destroys, or one among many beside a text. */
   readonly kind?: 'primary' | 'danger' | 'quiet';

@@ -1,5 +1,4 @@
 import type { JSX } from 'preact';
-import { useRef } from 'preact/hooks';
 import type { ImportChange } from '../../../src/registry/index.ts';
 import { kinds } from '../state/record-forms.ts';
 import type { Incoming, Transfer } from '../state/transfer.ts';
@@ -7,15 +6,11 @@ import { formatCount } from '../../kit/format.ts';
 import { Differences } from '../../kit/differences.tsx';
 import { Problem } from '../../kit/problem.tsx';
 import { Button } from '../../kit/button.tsx';
+import { FileButton } from '../../kit/file-button.tsx';
 
 /** The whole catalogue, out to a file and in from one: what an import would change is shown first. */
 export function TransferSection({ transfer }: { transfer: Transfer }): JSX.Element {
-  const file = useRef<HTMLInputElement>(null);
   const incoming = transfer.incoming.value;
-  const take = async (chosen: File | undefined): Promise<void> => {
-    if (chosen) await transfer.look(chosen.name, await chosen.text());
-    if (file.current) file.current.value = ''; // the same file can be chosen again
-  };
   return (
     <div class='registry-page' data-testid='transfer'>
       <section>
@@ -33,18 +28,14 @@ export function TransferSection({ transfer }: { transfer: Transfer }): JSX.Eleme
           Creates or replaces the records in the file and keeps all others. You review the changes first.
         </p>
         <div class='button-row'>
-          <label class='button registry-file'>
-            <input
-              ref={file}
-              type='file'
-              accept='.json,application/json'
-              class='visually-hidden'
-              data-testid='import-file'
-              disabled={transfer.isBusy.value}
-              onChange={({ currentTarget }) => void take(currentTarget.files?.[0])}
-            />
+          <FileButton
+            inputTestId='import-file'
+            accept='.json,application/json'
+            disabled={transfer.isBusy.value}
+            onFiles={async ([file]) => file && await transfer.look(file.name, await file.text())}
+          >
             Choose a file…
-          </label>
+          </FileButton>
         </div>
         {transfer.problems.value.map((text) => <Problem key={text} text={text} testId='import-problem' />)}
         {incoming && <Report incoming={incoming} transfer={transfer} />}

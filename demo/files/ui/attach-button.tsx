@@ -1,8 +1,7 @@
 import type { JSX } from 'preact';
-import { useRef } from 'preact/hooks';
 import type { Chat } from '../../chat/state/chat.ts';
 import { attach, attachText } from './lazy-files.tsx';
-import { IconButton } from '../../kit/button.tsx';
+import { FileButton } from '../../kit/file-button.tsx';
 
 /** What the file dialog offers; the content of a file decides whether it is taken. */
 const accepted = [
@@ -12,36 +11,23 @@ const accepted = [
 
 /** Opens the file dialog. */
 export function AttachButton({ chat }: { chat: Chat }): JSX.Element {
-  const input = useRef<HTMLInputElement>(null);
   return (
-    <>
-      <input
-        ref={input}
-        type='file'
-        data-testid='attach-input'
-        multiple
-        hidden
-        accept={accepted}
-        onChange={({ currentTarget }) => {
-          takeFiles(chat, currentTarget.files);
-          currentTarget.value = ''; // the same file can be chosen again
-        }}
-      />
-      <IconButton
-        icon='clip'
-        label='Attach file'
-        testId='attach'
-        disabled={chat.loaded.value !== 'ready'}
-        onClick={() => input.current?.click()}
-      />
-    </>
+    <FileButton
+      label='Attach file'
+      testId='attach'
+      inputTestId='attach-input'
+      accept={accepted}
+      multiple
+      disabled={chat.loaded.value !== 'ready'}
+      onFiles={(files) => takeFiles(chat, files)}
+    />
   );
 }
 
 /** Adds files that were chosen, pasted or dropped. Returns whether there are any. */
-export function takeFiles(chat: Chat, files: FileList | undefined | null): boolean {
+export function takeFiles(chat: Chat, files: ArrayLike<File> | undefined): boolean {
   if (!files || files.length === 0 || chat.loaded.value !== 'ready') return false;
-  attach(chat, [...files]).catch(() => {
+  attach(chat, Array.from(files)).catch(() => {
     chat.attachProblem.value = 'The file was not attached: a part of this page could not be loaded. Reload the page.';
   });
   return true;

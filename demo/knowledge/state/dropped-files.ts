@@ -16,7 +16,7 @@ export async function uploadsOf({ items, files }: DataTransfer): Promise<readonl
 }
 
 /** Returns what was chosen in a file dialog; of a folder, without what is hidden or was installed. */
-export function chosenFiles(files: FileList): readonly Upload[] {
+export function chosenFiles(files: Iterable<File>): readonly Upload[] {
   return [...files].flatMap((file) => {
     const path = file.webkitRelativePath || file.name;
     return path.includes('/') && !isWanted(path) ? [] : [toUpload(file, path)];

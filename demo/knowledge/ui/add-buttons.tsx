@@ -1,38 +1,37 @@
 import type { JSX } from 'preact';
-import { useRef } from 'preact/hooks';
 import { chosenFiles } from '../state/dropped-files.ts';
 import type { KnowledgePanel } from '../state/knowledge-panel.ts';
-import { Button } from '../../kit/button.tsx';
+import { FileButton } from '../../kit/file-button.tsx';
 
 /** The ways to choose files. */
 export function AddButtons({ panel }: { panel: KnowledgePanel }): JSX.Element {
-  const files = useRef<HTMLInputElement>(null);
-  const folder = useRef<HTMLInputElement>(null);
-  const take = ({ currentTarget }: { currentTarget: HTMLInputElement }): void => {
-    const uploads = chosenFiles(currentTarget.files ?? new DataTransfer().files);
-    currentTarget.value = ''; // the same file may be chosen again
+  const isAdding = panel.adding.value !== undefined;
+  const take = (files: readonly File[]): void => {
+    const uploads = chosenFiles(files);
     if (uploads.length > 0) void panel.add(uploads);
   };
-  const isAdding = panel.adding.value !== undefined;
   return (
     <div class='button-row'>
-      <input ref={files} type='file' multiple hidden data-testid='knowledge-input' onChange={take} />
-      <input
-        ref={(input) => {
-          folder.current = input;
-          if (input) input.webkitdirectory = true; // no attribute that JSX knows
-        }}
-        type='file'
-        hidden
-        data-testid='knowledge-folder-input'
-        onChange={take}
-      />
-      <Button icon='plus' testId='knowledge-add' disabled={isAdding} onClick={() => files.current?.click()}>
+      <FileButton
+        icon='plus'
+        testId='knowledge-add'
+        inputTestId='knowledge-input'
+        multiple
+        disabled={isAdding}
+        onFiles={take}
+      >
         Add files
-      </Button>
-      <Button icon='area' testId='knowledge-add-folder' disabled={isAdding} onClick={() => folder.current?.click()}>
+      </FileButton>
+      <FileButton
+        icon='area'
+        testId='knowledge-add-folder'
+        inputTestId='knowledge-folder-input'
+        isFolder
+        disabled={isAdding}
+        onFiles={take}
+      >
         Folder
-      </Button>
+      </FileButton>
     </div>
   );
 }

@@ -4,15 +4,11 @@ import type { RoomChange, WholeReport } from '../state/whole.ts';
 import type { PrivacyPage } from '../state/privacy-page.ts';
 import { formatCount } from '../../kit/format.ts';
 import { Button } from '../../kit/button.tsx';
+import { FileButton } from '../../kit/file-button.tsx';
 
 /** Everything out to a file, and in from one: what an import would change is shown first. */
 export function WholeSection({ page }: { page: PrivacyPage }): JSX.Element {
-  const file = useRef<HTMLInputElement>(null);
   const isBusy = page.busy.value !== undefined || page.isSpent.value;
-  const take = async (chosen: File | undefined): Promise<void> => {
-    if (chosen) await page.look(chosen.name, await chosen.text());
-    if (file.current) file.current.value = ''; // the same file can be chosen again
-  };
   return (
     <section class='privacy-section' aria-labelledby='privacy-whole'>
       <h2 id='privacy-whole'>Export and import</h2>
@@ -24,18 +20,14 @@ export function WholeSection({ page }: { page: PrivacyPage }): JSX.Element {
         <Button testId='whole-export' disabled={isBusy} onClick={() => void save(page)}>
           {page.busy.value === 'export' ? 'Exporting…' : 'Export everything'}
         </Button>
-        <label class='button privacy-file'>
-          <input
-            ref={file}
-            type='file'
-            accept='.json,application/json'
-            class='visually-hidden'
-            data-testid='whole-file'
-            disabled={isBusy}
-            onChange={({ currentTarget }) => void take(currentTarget.files?.[0])}
-          />
+        <FileButton
+          inputTestId='whole-file'
+          accept='.json,application/json'
+          disabled={isBusy}
+          onFiles={async ([file]) => file && await page.look(file.name, await file.text())}
+        >
           {page.busy.value === 'look' ? 'Reading…' : 'Import a file…'}
-        </label>
+        </FileButton>
       </div>
       {page.incoming.value && <Incoming page={page} {...page.incoming.value} />}
     </section>

@@ -4,6 +4,7 @@ import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { Prompt, PromptMessage, PromptPart } from '../../control/runs-control.ts';
 import { formatCount } from '../../kit/format.ts';
+import { Choice } from '../../kit/choice.tsx';
 import { Icon } from '../../kit/icon.tsx';
 import { JsonView } from '../../kit/json-view.tsx';
 import { nameOfModel } from '../../kit/model-name.ts';
@@ -34,20 +35,17 @@ export function PromptView({ run, inspector }: PromptViewProps): JSX.Element {
           ? 'Anyone with this file can read the conversation.'
           : 'Prompts are held only in this page’s memory, and are discarded when the page closes.'}
       </p>
-      <label class='field prompt-choice'>
-        <span>Model call</span>
-        <select
-          data-testid='prompt-choice'
-          value={String(at)}
-          onChange={({ currentTarget }) => run.select(prompts[Number(currentTarget.value)]?.spanId)}
-        >
-          {prompts.map(({ spanId, model, messages }, i) => (
-            <option key={spanId} value={String(i)}>
-              {i + 1} of {prompts.length}: {nameOfModel(model)}, {formatCount(messages.length, 'message')}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Choice
+        label='Model call'
+        testId='prompt-choice'
+        class='field prompt-choice'
+        value={String(at)}
+        options={prompts.map(({ model, messages }, i) => [
+          String(i),
+          `${i + 1} of ${prompts.length}: ${nameOfModel(model)}, ${formatCount(messages.length, 'message')}`,
+        ])}
+        onChoose={(chosen) => run.select(prompts[Number(chosen)]?.spanId)}
+      />
       <ChangedBlock
         run={run}
         prompt={prompt}

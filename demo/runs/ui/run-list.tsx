@@ -1,6 +1,5 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useRef } from 'preact/hooks';
 import type { RunHead } from '../../control/runs-control.ts';
 import type { Inspector } from '../state/inspector.ts';
 import { agentOf, type Playground } from '../../app/state/playground.ts';
@@ -13,6 +12,8 @@ import { showRun } from '../../app/state/screens.ts';
 import { lazy } from '../../kit/lazy.tsx';
 import type { EventsOf } from './try-rules.tsx';
 import { Button } from '../../kit/button.tsx';
+import { FileButton } from '../../kit/file-button.tsx';
+import { Select } from '../../kit/choice.tsx';
 
 const TryRules = lazy(async () => (await import('./try-rules.tsx')).TryRules);
 
@@ -47,7 +48,14 @@ export function RunList({ inspector, playground }: RunListProps): JSX.Element {
           What your agents did in this browser: every model call, tool call and use of a secret.
         </p>
         <div class='button-row'>
-          <OpenFile onFile={takeFile} />
+          <FileButton
+            testId='run-open-file'
+            inputTestId='run-file'
+            accept='.json,application/json'
+            onFiles={([file]) => takeFile(file)}
+          >
+            Open file
+          </FileButton>
           {list && list.runs.length > 0 && <Erase inspector={inspector} />}
         </div>
       </div>
@@ -118,17 +126,13 @@ export function RunRows<Run extends ListedRun>(
           value={query.value}
           onInput={({ currentTarget }) => (query.value = currentTarget.value)}
         />
-        <select
-          data-testid='runs-state'
-          aria-label='State'
+        <Select
+          label='State'
+          testId='runs-state'
           value={state.value}
-          onChange={({ currentTarget }) => {
-            state.value = runStates.find((each) => each === currentTarget.value) ?? '';
-          }}
-        >
-          <option value=''>All states</option>
-          {runStates.map((each) => <option key={each} value={each}>{wordOfRun(each)}</option>)}
-        </select>
+          options={[['', 'All states'], ...runStates.map((each) => [each, wordOfRun(each)] as const)]}
+          onChoose={(chosen) => (state.value = runStates.find((each) => each === chosen) ?? '')}
+        />
         <Button testId='runs-try-rules' disabled={shown.length === 0} onClick={() => (isTrying.value = true)}>
           Try rules
         </Button>
@@ -247,29 +251,6 @@ function agoOf(at: number): string {
 
 function timeOf(at: number): string {
   return new Date(at).toLocaleString('en', { dateStyle: 'medium', timeStyle: 'medium' });
-}
-
-function OpenFile({ onFile }: { onFile: (file: File | undefined) => void }): JSX.Element {
-  const input = useRef<HTMLInputElement>(null);
-  return (
-    <>
-      <Button testId='run-open-file' onClick={() => input.current?.click()}>
-        Open file
-      </Button>
-      <input
-        ref={input}
-        type='file'
-        hidden
-        accept='.json,application/json'
-        aria-label='Run file'
-        data-testid='run-file'
-        onChange={({ currentTarget }) => {
-          onFile(currentTarget.files?.[0]);
-          currentTarget.value = ''; // the same file may be chosen again
-        }}
-      />
-    </>
-  );
 }
 
 /** Asks for confirmation in place of the button. */

@@ -1,6 +1,6 @@
-import { useSignal } from '@preact/signals';
+import { batch, type Signal, signal, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 import { toData } from '../../../src/base/errors.ts';
 import type { ObservedEvent } from '../../../src/contracts/event-sink.ts';
 import { guardRules, type RuleInput, type TriedCall, tryRules } from '../../../src/permission/index.ts';
@@ -9,6 +9,7 @@ import { formatCount } from '../../kit/format.ts';
 import { GuideLink } from '../../kit/guide-link.tsx';
 import type { RunHead } from '../../control/runs-control.ts';
 import { Button } from '../../kit/button.tsx';
+import { Select } from '../../kit/choice.tsx';
 
 const decisions = { allow: 'allowed', ask: 'asks', deny: 'denied', unknown: 'depends on a value' } as const;
 
@@ -18,11 +19,7 @@ const periods = [
   ['all', 'Any time', Infinity],
   ['hour', 'Last hour', 3_600_000],
   ['day', 'Last 24 hours', 86_400_000],
-  [
-    'week',
-    'Last 7 days',
-    604_800_000,
-  ],
+  ['week', 'Last 7 days', 604_800_000],
 ] as const;
 
 /** More calls are counted, and not listed. */
@@ -47,40 +44,19 @@ interface TryRulesProps {
 export function TryRules({ runs, eventsOf, list, onClose }: TryRulesProps): JSX.Element {
   const rules = useSignal(first);
   const [period, agent] = [useSignal('all'), useSignal('')];
-  const tried = useSignal<readonly TriedCall[] | undefined>(undefined);
-  const problem = useSignal<string | undefined>(undefined);
-  const progress = useSignal<string | undefined>(undefined);
-  const work = useRef(new AbortController());
-  useEffect(() => () => work.current.abort(), []);
-  const run = async (): Promise<void> => {
-    work.current.abort();
-    const { signal } = work.current = new AbortController();
+  const trial = useMemo(() => new Trial(), []);
+  useEffect(() => () => trial.stop(), [trial]);
+  const start = (): void => {
     const since = Date.now() - (periods.find(([id]) => id === period.value)?.[2] ?? Infinity);
     const chosen = runs.filter(({ startedAt }) => startedAt >= since);
-    [tried.value, problem.value] = [undefined, undefined];
-    async function* events(): AsyncGenerator<ObservedEvent> {
-      for (const [i, { traceId }] of chosen.entries()) {
-        progress.value = `Reading run ${i + 1} of ${chosen.length}`;
-        yield* await eventsOf(traceId, signal);
-      }
-    }
-    try {
-      const wanted = JSON.parse(rules.value) as RuleInput[]; // they are checked there
-      tried.value = await tryRules(wanted, events(), { signal, ...(agent.value !== '' && { agents: [agent.value] }) });
-    } catch (error) {
-      if (work.current.signal !== signal) return; // tried again meanwhile
-      if (signal.aborted) problem.value = 'Stopped';
-      else problem.value = error instanceof SyntaxError ? `This is not JSON: ${error.message}` : toData(error).message;
-    } finally {
-      if (work.current.signal === signal) progress.value = undefined;
-    }
+    void trial.run(rules.value, { runs: chosen, agentId: agent.value, eventsOf });
   };
   return (
     <Dialog class='dialog-plain' label='Try permission rules' testId='try-rules' onClose={onClose}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          void run();
+          start();
         }}
       >
         <h2>Try permission rules</h2>
@@ -89,29 +65,7 @@ export function TryRules({ runs, eventsOf, list, onClose }: TryRulesProps): JSX.
           the rules would have stopped or asked about. No tool is called.{' '}
           <GuideLink page='permissions'>How to write rules</GuideLink>
         </p>
-        {list && (
-          <div class='run-filters'>
-            <select
-              aria-label='Period'
-              data-testid='try-rules-period'
-              value={period.value}
-              onChange={({ currentTarget }) => (period.value = currentTarget.value)}
-            >
-              {periods.map(([id, label]) => <option key={id} value={id}>{label}</option>)}
-            </select>
-            <select
-              aria-label='Agent'
-              data-testid='try-rules-agent'
-              value={agent.value}
-              onChange={({ currentTarget }) => (agent.value = currentTarget.value)}
-            >
-              <option value=''>All agents</option>
-              {[...new Set(runs.map(({ agentId }) => agentId))].map((id) => (
-                <option key={id} value={id}>{list.nameOf(id)}</option>
-              ))}
-            </select>
-          </div>
-        )}
+        {list && <Filters runs={runs} nameOf={list.nameOf} period={period} agent={agent} />}
         <label class='field'>
           <span>Rules, as JSON</span>
           <textarea
@@ -123,22 +77,93 @@ export function TryRules({ runs, eventsOf, list, onClose }: TryRulesProps): JSX.
             onInput={({ currentTarget }) => (rules.value = currentTarget.value)}
           />
         </label>
-        {problem.value !== undefined && <p class='field-error' role='alert'>{problem.value}</p>}
+        {trial.problem.value !== undefined && <p class='field-error' role='alert'>{trial.problem.value}</p>}
         <div role='status' data-testid='try-rules-result'>
-          {progress.value}
-          {tried.value && <Result tried={tried.value} list={list} />}
+          {trial.progress.value}
+          {trial.tried.value && <Result tried={trial.tried.value} list={list} />}
         </div>
         <div class='button-row'>
           <Button type='submit' kind='primary' testId='try-rules-run'>Try rules</Button>
-          {progress.value !== undefined && (
-            <Button testId='try-rules-stop' onClick={() => work.current.abort()}>
-              Stop
-            </Button>
+          {trial.progress.value !== undefined && (
+            <Button testId='try-rules-stop' onClick={() => trial.stop()}>Stop</Button>
           )}
           <Button onClick={onClose}>Close</Button>
         </div>
       </form>
     </Dialog>
+  );
+}
+
+/** Rules tried on the events of runs. Of two that overlap, only the later one is shown. */
+class Trial {
+  readonly tried: Signal<readonly TriedCall[] | undefined> = signal(undefined);
+  readonly problem: Signal<string | undefined> = signal(undefined);
+  /** Present while it runs. */
+  readonly progress: Signal<string | undefined> = signal(undefined);
+  #work = new AbortController();
+
+  stop(): void {
+    this.#work.abort();
+  }
+
+  /** Tries rules that are written as JSON, on the calls of one agent or, with an empty id, of all. */
+  async run(rules: string, { runs, agentId, eventsOf }: TrialOptions): Promise<void> {
+    this.stop();
+    const work = this.#work = new AbortController();
+    batch(() => (this.tried.value = this.problem.value = undefined));
+    const { progress } = this;
+    async function* events(): AsyncGenerator<ObservedEvent> {
+      for (const [i, { traceId }] of runs.entries()) {
+        progress.value = `Reading run ${i + 1} of ${runs.length}`;
+        yield* await eventsOf(traceId, work.signal);
+      }
+    }
+    try {
+      const wanted = JSON.parse(rules) as RuleInput[]; // they are checked there
+      const options = { signal: work.signal, ...(agentId !== '' && { agents: [agentId] }) };
+      const tried = await tryRules(wanted, events(), options);
+      if (this.#work === work) this.tried.value = tried;
+    } catch (error) {
+      if (this.#work === work) this.problem.value = work.signal.aborted ? 'Stopped' : messageOf(error);
+    } finally {
+      if (this.#work === work) this.progress.value = undefined;
+    }
+  }
+}
+
+interface TrialOptions extends Pick<TryRulesProps, 'runs' | 'eventsOf'> {
+  readonly agentId: string;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof SyntaxError ? `This is not JSON: ${error.message}` : toData(error).message;
+}
+
+interface FiltersProps extends Pick<TryRulesProps, 'runs'> {
+  readonly nameOf: (agentId: string) => string;
+  readonly period: Signal<string>;
+  readonly agent: Signal<string>;
+}
+
+function Filters({ runs, nameOf, period, agent }: FiltersProps): JSX.Element {
+  const agentIds = new Set(runs.map(({ agentId }) => agentId));
+  return (
+    <div class='run-filters'>
+      <Select
+        label='Period'
+        testId='try-rules-period'
+        value={period.value}
+        options={periods.map(([id, label]) => [id, label])}
+        onChoose={(chosen) => (period.value = chosen)}
+      />
+      <Select
+        label='Agent'
+        testId='try-rules-agent'
+        value={agent.value}
+        options={[['', 'All agents'], ...[...agentIds].map((id) => [id, nameOf(id)] as const)]}
+        onChoose={(chosen) => (agent.value = chosen)}
+      />
+    </div>
   );
 }
 
