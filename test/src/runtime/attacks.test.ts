@@ -471,7 +471,7 @@ const attacks: Readonly<Record<string, (trust: Level) => Promise<Staged>>> = {
   'an embedded resource of a server': ofServer({
     onCall: found('', { content: [{ type: 'resource', resource: { uri: 'docs://a', text: order } }] }),
   }),
-  'a block of a kind that nobody knows': ofServer({ onCall: found('', { content: [{ type: order, text: order }] }) }),
+  'a block of an unknown kind': ofServer({ onCall: found('', { content: [{ type: order, text: order }] }) }),
   'the _meta and the annotations of a result': ofServer({
     onCall: found('', {
       _meta: { note: order },
@@ -552,7 +552,7 @@ const unread = [
   'the details of an error',
   'a question of a server',
   'the _meta and the annotations of a result',
-  'a block of a kind that nobody knows',
+  'a block of an unknown kind',
   'a question before the work of a server',
   'a server that fails',
 ];

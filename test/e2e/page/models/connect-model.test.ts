@@ -198,7 +198,8 @@ describe('a hosted provider', () => {
 });
 
 describe('the sign-in with OpenRouter', () => {
-  it('gets a key without copying one, and a model answers', async () => {
+  /** Opens its window, at a server in its place. */
+  async function startSignIn() {
     const context = await newContext();
     const server = await startOpenRouter();
     servers.push(server);
@@ -206,12 +207,17 @@ describe('the sign-in with OpenRouter', () => {
       const url = route.request().url().replace('https://openrouter.ai', server.origin);
       await route.fulfill({ response: await route.fetch({ url, maxRedirects: 0 }) });
     });
-    const { page, problems } = await open({ context });
-    await choose(page, 'endpoint');
+    const opened = await open({ context });
+    await choose(opened.page, 'endpoint');
     const [popup] = await Promise.all([
       context.waitForEvent('page'),
-      page.getByTestId('openrouter-sign-in').click(),
+      opened.page.getByTestId('openrouter-sign-in').click(),
     ]);
+    return { ...opened, popup, server };
+  }
+
+  it('gets a key without copying one, and a model answers', async () => {
+    const { page, problems, popup, server } = await startSignIn();
     await shoot(page, 'model-openrouter');
     await Promise.all([popup.waitForEvent('close'), popup.getByText('Authorize').click()]);
     await page.locator('[data-testid=openrouter-state][data-state=done]').waitFor();
@@ -226,19 +232,7 @@ describe('the sign-in with OpenRouter', () => {
   });
 
   it('says when the person declines', async () => {
-    const context = await newContext();
-    const server = await startOpenRouter();
-    servers.push(server);
-    await context.route('https://openrouter.ai/**', async (route) => {
-      const url = route.request().url().replace('https://openrouter.ai', server.origin);
-      await route.fulfill({ response: await route.fetch({ url, maxRedirects: 0 }) });
-    });
-    const { page } = await open({ context });
-    await choose(page, 'endpoint');
-    const [popup] = await Promise.all([
-      context.waitForEvent('page'),
-      page.getByTestId('openrouter-sign-in').click(),
-    ]);
+    const { page, popup } = await startSignIn();
     await popup.getByText('Decline').click();
     expect(await page.getByTestId('openrouter-problem').textContent()).toContain('canceled');
   });
