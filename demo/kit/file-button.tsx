@@ -11,7 +11,7 @@ interface FileButtonProps extends Omit<ButtonProps, 'onClick'> {
   readonly multiple?: boolean;
   /** Whether a folder is chosen, with all its files. */
   readonly isFolder?: boolean;
-  readonly onFiles: (files: readonly File[]) => void;
+  readonly onFiles: (files: readonly File[]) => unknown;
 }
 
 /** A button that opens the file dialog. */
@@ -35,7 +35,7 @@ export function FileButton(
         onChange={({ currentTarget }) => {
           const files = [...currentTarget.files ?? []];
           currentTarget.value = ''; // the same file may be chosen again
-          if (files.length > 0) onFiles(files);
+          if (files.length > 0) void onFiles(files);
         }}
       />
       {label === undefined
