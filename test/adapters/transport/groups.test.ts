@@ -210,7 +210,7 @@ describe('a group of three persons in one chat', () => {
 });
 
 describe('a run under way', () => {
-  it('is followed, steered, stopped and replayed by nobody else of its tenant', async () => {
+  it('cannot be followed, steered, stopped or replayed by others of its tenant', async () => {
     const { model, finish } = halting(says('Of bo'));
     const { clientOf } = await setup({ model });
     const [ada, bo] = [clientOf({ subject: 'ada' }), clientOf({ subject: 'bo' })];
@@ -319,7 +319,7 @@ describe('what version 0.2 stored for the subject session-1', () => {
     expect((await client.chats.get('chat-of-42')).messages).toHaveLength(4);
   });
 
-  it('is nobody else’s, and its keys start nothing twice, also where the subject is named from now on', async () => {
+  it('stays with its owner, and its keys start nothing twice, also where the subject is named from now on', async () => {
     const { clientOf, calls } = await upgraded();
     for (const claims of [{ subject: 'ada', session: 'session-2' }, { subject: 'bo' }, { sub: 'session-2' }]) {
       const client = clientOf(claims);

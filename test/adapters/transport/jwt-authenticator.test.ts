@@ -88,7 +88,7 @@ describe('an access token', () => {
     ['tenant of an object', ({ sub }) => ({ tenant: '[object Object]', subject: sub, agents: '*', scopes: [] })],
     ['subject', ({ nothing }) => ({ tenant: 't1', subject: String(nothing), agents: '*', scopes: [] })],
     ['actor', ({ sub, nothing }) => ({ tenant: 't1', subject: sub, actor: String(nothing), agents: '*', scopes: [] })],
-  ])('stands for nobody where the claim of its %s is missing', async (_, maps) => {
+  ])('is refused where the claim of its %s is missing', async (_, maps) => {
     const { authenticate, token } = await setup({ principalOf: maps });
     await expect(authenticate(await token())).rejects.toMatchObject({ code: 'token_invalid', status: 401 });
   });
