@@ -1,5 +1,7 @@
 /** Notifies watchers of commits in this process. */
 
+import { byteString } from './changes.ts';
+
 export interface News {
   watch(ids: readonly string[], options: { readonly signal: AbortSignal; readonly onNews: () => void }): void;
   emit(ids: readonly string[]): void;
@@ -33,5 +35,12 @@ function callOnce(sets: readonly (ReadonlySet<() => void> | undefined)[]): void 
 
 /** A number for a key, by which locks and news name it (FNV-1a, 32 bits). Two keys that share it wait or are notified needlessly. */
 export function keyHash(bytes: Uint8Array): number {
-  return bytes.reduce((hash, byte) => Math.imul(hash ^ byte, 0x01000193), 0x811c9dc5 | 0);
+  return textHash(byteString(bytes));
+}
+
+/** The same of text with one character per byte. */
+export function textHash(text: string): number {
+  let hash = 0x811c9dc5 | 0;
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  return hash;
 }

@@ -2,10 +2,9 @@
 
 import { Buffer } from 'node:buffer';
 import type { Sql } from 'postgres';
-import { keyBytes } from '../../src/base/key.ts';
 import type { CommitResult } from '../../src/contracts/storage.ts';
 import type { PreparedChange } from './changes.ts';
-import { keyHash } from './news.ts';
+import { textHash } from './news.ts';
 import { isolationCode } from './postgres-client.ts';
 import { encodeValue } from './value-codec.ts';
 
@@ -23,9 +22,10 @@ export interface PostgresDraft {
 }
 
 export function draftCommit(changes: readonly PreparedChange[]): PostgresDraft {
+  const own = changes.map(({ id }) => textHash(id));
   const rows = changes.map(({ id, key, value, expiresAt, ifVersion, keep }, at) => ({
     at,
-    key: base64(keyBytes(id)),
+    key: Buffer.from(id, 'latin1').toString('base64'), // a character a byte
     name: JSON.stringify(key),
     value: value === undefined ? null : base64(encodeValue(value)),
     expires_at: expiresAt,
@@ -33,8 +33,8 @@ export function draftCommit(changes: readonly PreparedChange[]): PostgresDraft {
     checked: ifVersion !== undefined,
     expected: ifVersion,
   }));
-  const hashes = [...new Set(changes.map(hashOfChange))].toSorted((a, b) => a - b); // always in this order: no deadlock
-  const written = new Set(changes.filter(({ keep }) => !keep).map(hashOfChange));
+  const hashes = [...new Set(own)].toSorted((a, b) => a - b); // always in this order: no deadlock
+  const written = new Set(own.filter((_, at) => !changes[at]?.keep));
   return {
     changes,
     written,
@@ -62,10 +62,6 @@ export async function commitDraft(
   if (!row?.conflicts) return { ok: true, version };
   const conflicts = new Set(row.conflicts.split(' ').map(Number));
   return { ok: false, conflicts: changes.filter((_, at) => conflicts.has(at)).map(({ key }) => key) };
-}
-
-function hashOfChange({ id }: PreparedChange): number {
-  return keyHash(keyBytes(id));
 }
 
 /**
@@ -146,7 +142,7 @@ export function confirmationOf(table: string): string {
 }
 
 function spaceOf(table: string): number {
-  return keyHash(new TextEncoder().encode(table));
+  return textHash(table);
 }
 
 function base64(bytes: Uint8Array<ArrayBuffer>): string {

@@ -88,6 +88,12 @@ export function steadyStorage(
   });
 }
 
+/** Whether the keys include the key. */
+export function hasKey(keys: readonly Key[], key: Key): boolean {
+  const text = JSON.stringify(key);
+  return keys.some((one) => JSON.stringify(one) === text);
+}
+
 /** How a commit recognizes itself. */
 interface OwnCommit {
   /** Reads a value that only this commit writes, and returns its version when it exists. */

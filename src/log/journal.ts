@@ -5,8 +5,8 @@
 
 import { PinnaceError } from '../base/errors.ts';
 import type { Key } from '../base/key.ts';
-import type { Change, Storage } from '../contracts/storage.ts';
-import { defaultGraceMs, outlast } from './commits.ts';
+import type { Change, CommitResult, Storage } from '../contracts/storage.ts';
+import { defaultGraceMs, hasKey, outlast } from './commits.ts';
 import {
   chunkChanges,
   chunkLength,
@@ -25,6 +25,15 @@ interface AppendOptions<S> {
   readonly changes?: readonly Change[];
   /** Whether they are committed at the end of the task, and do not wait for the tick. */
   readonly soon?: boolean;
+  /** Is left out where it conflicts. At the last append alone. */
+  readonly optional?: OptionalChange | undefined;
+}
+
+/** A change of another key that the journal can do without. */
+export interface OptionalChange {
+  readonly change: Change;
+  /** Called with the version of the commit, where the change is in it. */
+  readonly onWritten: (version: string) => void;
 }
 
 /** A journal as its owner holds it. */
@@ -111,6 +120,7 @@ function takeCommit<S>(pending: readonly Group<S>[]) {
   const items: string[] = [];
   const changes = new Map<string, Change>();
   let state: S | undefined;
+  let optional: OptionalChange | undefined;
   let taken = 0;
   let length = 0;
   for (const { items: more, added } of pending) {
@@ -121,10 +131,11 @@ function takeCommit<S>(pending: readonly Group<S>[]) {
     for (const item of more) items.push(item);
     for (const change of added?.changes ?? []) changes.set(JSON.stringify(change.key), change);
     if (added?.state !== undefined) state = added.state;
+    optional ??= added?.optional;
     length = longer;
     taken++;
   }
-  return { items, state, changes: [...changes.values()], rest: pending.slice(taken) };
+  return { items, state, optional, changes: [...changes.values()], rest: pending.slice(taken) };
 }
 
 /** What an owner holds of a journal. */
@@ -149,6 +160,7 @@ interface JournalOwner<S> {
 interface JournalWrite<S> {
   readonly items: readonly string[];
   readonly state: S | undefined;
+  readonly optional: OptionalChange | undefined;
   readonly changes: readonly Change[];
 }
 
@@ -157,7 +169,7 @@ function createJournalCommit<S>(owner: JournalOwner<S>): (write: JournalWrite<S>
   const { storage, prefix, now, ttlMs, headMs = 0, graceMs = defaultGraceMs } = owner;
   let { head, version } = owner;
   let headAt = head.at;
-  return async ({ items, state, changes }) => {
+  return async ({ items, state, optional, changes }) => {
     const next = { ...head, seq: head.seq + items.length, at: now(), state: state ?? head.state };
     const chunks = chunkChanges(prefix, items, { seq: head.seq, ttlMs });
     const key = headKey(prefix);
@@ -174,7 +186,7 @@ function createJournalCommit<S>(owner: JournalOwner<S>): (write: JournalWrite<S>
       // Its fence and owner are this owner's alone.
       const isOwn = ({ head: { fence, owner: name }, version: found }: StoredJournal<unknown>): boolean =>
         found !== version && fence === next.fence && name === next.owner;
-      version = await commitSurely(access, [own, ...chunks, ...changes], isOwn);
+      version = await commitSurely({ ...access, optional }, [own, ...chunks, ...changes], isOwn);
       headAt = next.at;
     }
     head = next;
@@ -187,6 +199,7 @@ interface JournalAccess {
   readonly storage: Storage;
   readonly prefix: Key;
   readonly graceMs: number;
+  readonly optional?: OptionalChange | undefined;
 }
 
 /**
@@ -195,14 +208,21 @@ interface JournalAccess {
  * again, until the grace is over.
  */
 async function commitSurely(
-  { storage, prefix, graceMs }: JournalAccess,
+  { storage, prefix, graceMs, optional }: JournalAccess,
   changes: readonly [Change, ...Change[]],
   isWritten: (found: StoredJournal<unknown>) => boolean | Promise<boolean>,
 ): Promise<string> {
   const [{ ifVersion }] = changes;
   let conflicts = 0;
-  return await outlast(async () => {
-    const result = await storage.commit(changes).catch((error: unknown) => ({ ok: undefined, error }));
+  let extra = optional;
+  const version = await outlast(async () => {
+    const commit = async (): Promise<CommitResult> =>
+      await storage.commit(extra ? [...changes, extra.change] : changes);
+    let result = await commit().catch((error: unknown) => ({ ok: undefined, error }));
+    if (result.ok === false && extra && hasKey(result.conflicts, extra.change.key)) {
+      extra = undefined;
+      result = await commit().catch((error: unknown) => ({ ok: undefined, error }));
+    }
     if (result.ok) return result.version;
     const found = await readJournal(storage, prefix);
     if (found && await isWritten(found)) return found.version;
@@ -212,6 +232,8 @@ async function commitSurely(
     }
     throw takenOver();
   }, graceMs);
+  extra?.onWritten(version);
+  return version;
 }
 
 function takenOver(): PinnaceError {

@@ -420,8 +420,23 @@ export async function resolveEntry(parts: ChatParts, { key, value, version }: En
   return await writeAnswer(parts, { facts, entry, chunks: log.map(({ chunk }) => chunk) });
 }
 
+/** An entry with the answer that a run has written, and the change that makes it. */
+export function answerOf(
+  parts: ChatParts,
+  { facts: { key, version }, entry, chunks }: {
+    readonly facts: Pick<Stored, 'key' | 'version'>;
+    readonly entry: MessageEntry;
+    readonly chunks: readonly UIMessageChunk[];
+  },
+): Pick<Stored, 'entry' | 'message'> & { readonly change: Change } {
+  const message = chunks.length === 0 ? entry.message : fitMessage(foldMessage(chunks, entry.message));
+  const { pending: _, message: __, ...rest } = entry;
+  const value: MessageEntry = { ...rest, ...(message && { message }) };
+  return { entry: value, message, change: { key, value, ifVersion: version, ...lifetime(parts, entry.at) } };
+}
+
 /** Adds to an entry the answer that a run has written. */
-export async function writeAnswer(
+async function writeAnswer(
   parts: ChatParts,
   { facts, entry, chunks }: {
     readonly facts: Pick<Stored, 'key' | 'number' | 'version'>;
@@ -429,12 +444,8 @@ export async function writeAnswer(
     readonly chunks: readonly UIMessageChunk[];
   },
 ): Promise<Stored> {
-  const message = chunks.length === 0 ? entry.message : fitMessage(foldMessage(chunks, entry.message));
-  const { pending: _, message: __, ...rest } = entry;
-  const value: MessageEntry = { ...rest, ...(message && { message }) };
-  const { key, version } = facts;
-  const adding = parts.storage.commit([{ key, value, ifVersion: version, ...lifetime(parts, entry.at) }]);
-  const written = await adding.catch((error: unknown) => {
+  const { entry: value, message, change } = answerOf(parts, { facts, entry, chunks });
+  const written = await parts.storage.commit([change]).catch((error: unknown) => {
     if (!isFull(error)) throw error;
     return { ok: false as const }; // a full store can still be read: a later reader adds the answer
   });
@@ -471,6 +482,8 @@ export interface OpenedChat {
   prepare(options: { readonly isPaid: boolean }): Promise<void>;
   /** The changes that the claim of the run makes. They conflict at the record when the chat was changed meanwhile. */
   changes(runId: string): readonly Change[];
-  /** Adds the answer of the run, which has ended, and remembers the chat for the next one. Without its log, that is read. */
+  /** The change that adds the answer; `undefined` for a long one. It conflicts where the chat was changed meanwhile. */
+  readonly answer: (log: WrittenLog) => Change | undefined;
+  /** Adds the answer of the run, which has ended, where that was not done with its end, and remembers the chat for the next one. Without its log, that is read. */
   settle(runId: string, written: WrittenLog | undefined): Promise<void>;
 }

@@ -107,10 +107,10 @@ export interface ChatOfRun {
 export async function openChatOf(
   parts: RuntimeParts,
   request: RunRequest,
-  principal: Principal,
+  options: { readonly principal: Principal; readonly isStale: boolean },
 ): Promise<ChatOfRun | undefined> {
   if (!request.chat.store) return undefined;
-  const opened = await (await loadChats()).openChat(parts, request, principal);
+  const opened = await (await loadChats()).openChat(parts, request, options);
   return { opened, request: { ...request, chat: { ...request.chat, messages: opened.messages } } };
 }
 

@@ -5,7 +5,7 @@ import type { Principal } from '../base/principal.ts';
 import type { NonceUse } from '../contracts/authenticator.ts';
 import type { Change, Storage } from '../contracts/storage.ts';
 import { creation, readJournal } from '../log/journal-record.ts';
-import { commitOwn } from '../log/commits.ts';
+import { commitOwn, hasKey } from '../log/commits.ts';
 import { type Instances, ownedKey } from '../log/instances.ts';
 import {
   chatKey,
@@ -21,6 +21,7 @@ import {
   toStatus,
 } from './run-record.ts';
 import { owns } from '../permission/ownership.ts';
+import type { WrittenLog } from './live-run.ts';
 import { readRun, type StoredRunOptions } from './stored-run.ts';
 
 /** What names a new run. */
@@ -45,6 +46,8 @@ export interface ClaimOptions {
   readonly beside?: readonly Change[];
   /** Are written with the end of the run. */
   readonly ending?: readonly Change[];
+  /** The change that adds the answer to a stored chat. */
+  readonly answer?: ((log: WrittenLog) => Change | undefined) | undefined;
   /** Conflicts where what the run was resolved from is out of date. */
   readonly check?: Change | undefined;
   /** The changes of a stored chat. Those with an `ifVersion` conflict where the chat was changed meanwhile. */
@@ -176,9 +179,4 @@ function claimChanges(
     ...beside,
     ...chat,
   ];
-}
-
-function hasKey(keys: readonly Key[], key: Key): boolean {
-  const text = JSON.stringify(key);
-  return keys.some((one) => JSON.stringify(one) === text);
 }

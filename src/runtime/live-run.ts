@@ -39,6 +39,8 @@ export interface LiveRunOptions {
   readonly messages?: readonly MessageRecord[];
   /** Are committed with the end. */
   readonly ending: readonly Change[];
+  /** Returns what adds the answer to its chat: it is committed with the end, too, where it does not conflict. */
+  readonly answer?: ((log: WrittenLog) => Change | undefined) | undefined;
   readonly now: () => number;
   readonly ttlMs: number;
   readonly metrics: Metrics;
@@ -68,6 +70,8 @@ export interface WrittenLog {
   readonly claim: string;
   /** Its events as JSON. */
   readonly texts: readonly string[];
+  /** The version of the commit that has added the answer to its chat, with the end. */
+  readonly answered?: string | undefined;
 }
 
 const atOnce = { soon: true };
@@ -90,6 +94,7 @@ export class LiveRun {
   #takenOver = false;
   #released = false;
   #unrecorded: readonly string[] = [];
+  #answered: string | undefined;
   #onRecorded: EndOptions['onRecorded'] | undefined;
 
   constructor(options: LiveRunOptions) {
@@ -128,7 +133,8 @@ export class LiveRun {
   /** All that the log of a run has which began and ended here; `undefined` where the log has more than this instance knows. */
   get written(): WrittenLog | undefined {
     const isWhole = this.first === 0 && !this.#takenOver && this.#unrecorded.length === 0;
-    return isWhole ? { claim: this.#options.version, texts: this.#buffer.all() } : undefined;
+    if (!isWhole) return undefined;
+    return { claim: this.#options.version, texts: this.#buffer.all(), answered: this.#answered };
   }
 
   /** The number of the last event that readers see. */
@@ -174,7 +180,11 @@ export class LiveRun {
     this.#recording.release();
     const error = 'error' in how && { error: how.error };
     const state = { ...this.state, state: how.type, endedAt: this.#options.now(), usage, ...error };
-    this.#journal.append([], { state, changes: this.#options.ending });
+    const { ending, answer } = this.#options;
+    const { written } = this;
+    const change = written && answer?.(written);
+    const onWritten = (version: string): void => void (this.#answered = version);
+    this.#journal.append([], { state, changes: ending, optional: change && { change, onWritten } });
     await this.#journal.flush().then(() => this.#leave(), () => undefined); // a lost log has left by itself
   }
 

@@ -11,6 +11,7 @@ import { callIdsIn } from './call-ids.ts';
 import { messagesToSend } from './message-parts.ts';
 import type { RunRequest } from './run-request.ts';
 import {
+  answerOf,
   busyChat,
   type ChatParts,
   type ChatRecord,
@@ -35,23 +36,29 @@ import {
   type Stored,
   takeRecent,
   titleOf,
-  writeAnswer,
 } from './chat-record.ts';
 import { lengthWithoutFiles, storeInlineFiles } from './run-files.ts';
 import { finishDelete } from './delete-chat.ts';
 import { readPages } from '../log/commits.ts';
 
 /**
- * Opens the chat of a request. A chat that this instance has answered last is not read: the claim conflicts where it has changed. A plan
- * is taken once, before the claim, so its chat is always read, and so is a chat before it rejects a request.
+ * Opens the chat of a request. Not read is a chat that this instance has answered last, and that of a single message while such chats
+ * are new: the claim conflicts where this is out of date, and a stale chat is read. A plan is taken once, before the claim, so its
+ * chat is always read, and so is a chat before it rejects a request.
  *
  * @throws PinnaceError `invalid_argument` for messages that cannot be added, `conflict` (`chat_changed`, `chat_busy`), `forbidden` when
  * an agent has answered in it that the caller may not run.
  */
-export async function openChat(parts: ChatParts, request: RunRequest, principal: Principal): Promise<OpenedChat> {
-  const { chat: { id }, planner } = request;
-  for (let recent = planner ? undefined : takeRecent(parts, principal, id);; recent = undefined) {
+export async function openChat(
+  parts: ChatParts,
+  request: RunRequest,
+  { principal, isStale }: { readonly principal: Principal; readonly isStale: boolean },
+): Promise<OpenedChat> {
+  const { chat: { id, messages }, planner } = request;
+  const assumed = messages.length === 1 && !isStale && areNew.has(parts.runs) ? noChat : undefined;
+  for (let recent = planner ? undefined : takeRecent(parts, principal, id) ?? assumed;; recent = undefined) {
     const chat = recent ?? await findChat(parts, principal, id);
+    if (!recent && messages.length === 1) areNew[chat.found ? 'delete' : 'add'](parts.runs);
     try {
       return addToChat(parts, { request, principal, chat });
     } catch (rejection) {
@@ -59,6 +66,10 @@ export async function openChat(parts: ChatParts, request: RunRequest, principal:
     }
   }
 }
+
+/** The runs of the runtimes that found no chat when they last read that of a single message. */
+const areNew = new WeakSet<ChatParts['runs']>();
+const noChat = { found: undefined, stored: [] };
 
 function addToChat(
   parts: ChatParts,
@@ -80,14 +91,9 @@ function addToChat(
   const isContinued = approvalsRequestedIn(last).length > 0;
   const answerAt = isContinued ? merged.lastNumber : merged.next;
   const answerKey = [...prefix, answerAt];
-  const lastRun = (lastRunId: string, updatedAt: number): ChatRecord => ({
-    ...record,
-    next: answerAt + 1,
-    lastRunId,
-    updatedAt,
-  });
   const answered = stored.find(({ number }) => number === answerAt)?.entry.runIds ?? [];
   let claimed: ClaimedChat | undefined;
+  let answer: ReturnType<typeof answerOf> | undefined;
   const messages = messagesToSend(merged.messages);
   const sentAgain = new Set(messages);
   return {
@@ -101,19 +107,22 @@ function addToChat(
       const slot: MessageEntry = isContinued && last
         ? { message: last, runIds: [...answered.slice(-mostRuns), runId], pending: true, at }
         : { runIds: [runId], pending: true, at };
-      const answer = { key: answerKey, number: answerAt, value: slot };
-      claimed = claimedChat(stored, { record: lastRun(runId, at), merged, added, answer, prefix, at });
+      const place = { key: answerKey, number: answerAt, value: slot };
+      const after: ChatRecord = { ...record, next: answerAt + 1, lastRunId: runId, updatedAt: at };
+      claimed = claimedChat(stored, { record: after, merged, added, place, prefix, at });
       return [
         ...recordChanges(parts, { owner, chatId, found, record: claimed.record }),
         ...merged.cut.map(({ key }) => ({ key })),
         ...claimed.entries.map(({ key, value }) => ({ key, value, ...ttl })),
       ];
     },
+    answer: (written) => (answer = claimed && answerAtEnd(parts, claimed, written))?.change,
     async settle(runId, written) {
-      const known = claimed && written && await answeredChat(parts, claimed, written);
-      const answer = known ? known.stored.at(-1)?.message : await settleAnswer(parts, { key: answerKey, runId });
+      const isAnswered = written?.answered !== undefined;
+      const known = claimed && answer && isAnswered ? answeredChat(claimed, written, answer) : undefined;
+      const message = known ? answer?.message : await settleAnswer(parts, { key: answerKey, runId });
       // It is written whatever is left: the next message is refused.
-      if (answer) await parts.budgets?.write(owner, bytesOf(answer)).catch(() => undefined);
+      if (message) await parts.budgets?.write(owner, bytesOf(message)).catch(() => undefined);
       if (merged.messages.length > mostRemembered) return;
       const { found: now, stored: all } = known ?? await readWhole(parts, owner, chatId);
       if (now && !now.record.deleting) putRecent(parts, { owner, chatId, chat: { found: now, stored: all } });
@@ -138,41 +147,50 @@ interface ClaimedEntry {
 
 function claimedChat(
   stored: readonly Stored[],
-  { record, merged, added, answer, prefix, at }: {
+  { record, merged, added, place, prefix, at }: {
     readonly record: ChatRecord;
     readonly merged: Merged;
     readonly added: Merged['added'];
-    readonly answer: ClaimedEntry;
+    readonly place: ClaimedEntry;
     readonly prefix: Key;
     readonly at: number;
   },
 ): ClaimedChat {
-  const before = added.filter(({ number }) => number !== answer.number)
+  const before = added.filter(({ number }) => number !== place.number)
     .map(({ number, message }): ClaimedEntry => ({ key: [...prefix, number], number, value: { message, at } }));
-  const entries = [...before, answer];
+  const entries = [...before, place];
   const written = new Set([...entries, ...merged.cut].map(({ number }) => number));
   return { record, entries, kept: stored.filter(({ number }) => !written.has(number)) };
 }
 
-/** Adds the answer to the chat by what this instance has written, and reads nothing; `undefined` where the chat was changed meanwhile. */
-async function answeredChat(
+/** What adds the answer to the chat; `undefined` where it is long. */
+function answerAtEnd(
   parts: ChatParts,
-  { record, entries, kept }: ClaimedChat,
+  { entries }: ClaimedChat,
   { claim: version, texts }: WrittenLog,
-): Promise<ReadChat | undefined> {
-  const [place, ...before] = entries.map(({ key, number, value: entry }): Stored => ({
-    key,
-    number,
-    entry,
-    version,
-    message: entry.message,
-  })).toReversed();
-  if (!place) return undefined;
+): ReturnType<typeof answerOf> | undefined {
+  const place = entries.at(-1);
+  if (!place || texts.reduce((sum, { length }) => sum + length, 0) > mostWithEnd) return undefined;
   const chunks = texts.map((text) => JSON.parse(text) as UIMessageChunk); // `record` alone writes them
-  const answer = await writeAnswer(parts, { facts: place, entry: place.entry, chunks });
-  if (answer.version === version) return undefined; // it is not written
-  return { found: { record, version }, stored: [...kept, ...before.toReversed(), answer] };
+  return answerOf(parts, { facts: { key: place.key, version }, entry: place.value, chunks });
 }
+
+/** The chat with the answer that was written with the end of the run. */
+function answeredChat(
+  { record, entries, kept }: ClaimedChat,
+  { claim, answered = claim }: WrittenLog,
+  { entry, message }: Pick<Stored, 'entry' | 'message'>,
+): ReadChat {
+  const written = entries.map(({ key, number, value }, i): Stored =>
+    i === entries.length - 1
+      ? { key, number, entry, version: answered, message }
+      : { key, number, entry: value, version: claim, message: value.message }
+  );
+  return { found: { record, version: claim }, stored: [...kept, ...written] };
+}
+
+/** An answer of so many UTF-16 code units is written with the end of its run; a longer one after it. */
+const mostWithEnd = 262_144;
 
 /** Pays for the messages and their files, and stores the files. */
 async function withStoredFiles(

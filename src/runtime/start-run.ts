@@ -220,7 +220,7 @@ class StartingRun implements RunIdentity {
       // After some conflicts, what is invalidated from now on stops the run instead.
       const [check, chat] = await Promise.all([
         this.#request.planner || stale === maxStale ? resolver.refresh() : resolver.currentCheck(),
-        this.#terms.origin ? undefined : openChatOf(runtime, this.#request, principal),
+        this.#terms.origin ? undefined : openChatOf(runtime, this.#request, { principal, isStale: stale > 0 }),
       ]);
       const request = chat?.request ?? this.#request;
       const named = await this.#resolve(request);
@@ -230,7 +230,7 @@ class StartingRun implements RunIdentity {
       const claimed = await this.#claim(resolution, { check: check ?? undefined, basis, chat });
       if ('isStale' in claimed) {
         if (claimed.isStale === 'chat') requireAnotherTry(stale, resolution);
-        await resolver.refresh();
+        else await resolver.refresh();
         continue;
       }
       if ('known' in claimed) {
@@ -333,6 +333,7 @@ class StartingRun implements RunIdentity {
       beside: [...basis, ...resumed?.claim?.beside ?? []],
       ending: await this.#endingOf(basis, resolution),
       chat: chat?.opened.changes(runId),
+      answer: chat?.opened.answer,
       log: resumed?.claim?.log,
     });
   }

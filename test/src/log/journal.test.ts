@@ -221,6 +221,22 @@ describe('a journal that only checks its head', () => {
     expect(await readJournal(storage, prefix)).toMatchObject({ head: { seq: 4, state: 'later' } });
   });
 
+  it('commits an optional change with the state, and the rest alone where that conflicts', async () => {
+    for (const [ifVersion, expected] of [[null, 'ours'], ['another', undefined]] as const) {
+      const storage = memoryStorage();
+      const { journal, lost } = await create(storage);
+      const versions: string[] = [];
+      const change = { key: ['other'], value: 'ours', ifVersion };
+      journal.append(['a'], { state: 'over', optional: { change, onWritten: (version) => versions.push(version) } });
+      await journal.flush();
+      const head = await readJournal(storage, prefix);
+      expect(head).toMatchObject({ head: { seq: 1, state: 'over' } });
+      expect((await storage.get(['other']))?.value).toBe(expected);
+      expect(versions).toEqual(expected ? [head?.version] : []);
+      expect(lost).toEqual([]);
+    }
+  });
+
   it('writes its head where the storage cannot check a version', async () => {
     const { checks: _, ...storage } = memoryStorage();
     const { journal } = await create(storage);

@@ -41,7 +41,7 @@ async function tripsOf(
 
 /** Waits until the answer of a stored chat is in the chat. */
 async function settled({ stepped }: ReturnType<typeof stage>): Promise<void> {
-  await releaseUntil(vi.waitUntil(() => stepped.operations.at(-1)?.startsWith('commit chats')), stepped);
+  await releaseUntil(vi.waitUntil(() => /^commit run,run.*chats$/.test(stepped.operations.at(-1) ?? '')), stepped);
 }
 
 let runs = 0;
@@ -107,7 +107,7 @@ describe('from a request to the model', () => {
     expect(await tripsOf(on, inProcess(on.runtime))).toBe(3);
   });
 
-  it('a run in a stored chat that this instance has answered takes one round trip, another one two', async () => {
+  it('a run in a stored chat that this instance has answered takes one round trip, and one in a new chat after another new one', async () => {
     const on = stage();
     const inChat = (runtime: PlanningRuntime, id: string) => () => {
       const messages = [userMessage('Hi', `message-${runs++}`)];
@@ -122,9 +122,16 @@ describe('from a request to the model', () => {
       /^commit run,owned,(instance,)?chat,idempotency,idempotency,bulletin,run,chats/,
     );
     await settled(on);
-    expect(await tripsOf(on, inChat(on.runtime, 'new'))).toBe(2);
+    expect(await tripsOf(on, inChat(on.runtime, 'new'))).toBe(1);
     const other = { ...on, runtime: testRuntime({ model: on.model, storage: on.stepped.storage }) };
     await tripsOf(other, inProcess(other.runtime));
     expect(await tripsOf(other, inChat(other.runtime, 'known'))).toBe(2);
+    expect(await tripsOf(other, inChat(other.runtime, 'newer'))).toBe(2); // the last one was known
+    expect(await tripsOf(other, inChat(other.runtime, 'newest'))).toBe(1);
+    await tripsOf(on, inChat(on.runtime, 'of the first'));
+    await settled(on);
+    expect(await tripsOf(other, inChat(other.runtime, 'of the first'))).toBe(4); // it was taken for new
+    const { messages } = await other.runtime.chats.get('of the first', me);
+    expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant']);
   });
 });
