@@ -3,6 +3,7 @@
 import { checkNames, optional } from '../../src/base/check-options.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
 import { isRecord } from '../../src/base/is-record.ts';
+import { readRetryAfter } from '../../src/base/with-retries.ts';
 import type { Embedder } from '../../src/contracts/grounding-source.ts';
 
 export type { Embedder } from '../../src/contracts/grounding-source.ts';
@@ -104,8 +105,9 @@ async function send(
 }
 
 function retryAfterMs(response: unknown): number | undefined {
-  const seconds = response instanceof Response ? Number(response.headers.get('retry-after') ?? NaN) : NaN;
-  return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1_000 : undefined;
+  if (!(response instanceof Response)) return undefined;
+  const { headers } = response;
+  return readRetryAfter(headers.get('retry-after'), { date: headers.get('date'), now: Date.now() });
 }
 
 /** The vectors in the order of the texts, whatever the order in which they came. */

@@ -2,6 +2,7 @@
 
 import { PinnaceError } from '../../src/base/errors.ts';
 import { isRecord } from '../../src/base/is-record.ts';
+import { readRetryAfter } from '../../src/base/with-retries.ts';
 
 export function invalidAnswer(why: string): PinnaceError {
   return unavailable('mcp_invalid_answer', why, { retryable: false });
@@ -69,8 +70,8 @@ export function statusError(answer: Response): PinnaceError {
 }
 
 function retryAfterOf({ headers }: Response): { readonly retryAfterMs?: number } {
-  const seconds = headers.get('retry-after') ?? '';
-  return /^\d{1,6}$/.test(seconds) ? { retryAfterMs: Number(seconds) * 1000 } : {};
+  const retryAfterMs = readRetryAfter(headers.get('retry-after'), { date: headers.get('date'), now: Date.now() });
+  return retryAfterMs === undefined ? {} : { retryAfterMs };
 }
 
 /** The codes of JSON-RPC and MCP that matter here. */

@@ -4,6 +4,7 @@ import { PinnaceError } from '../../src/base/errors.ts';
 import { parseJson } from '../../src/base/json.ts';
 import { readBytes } from '../../src/base/read-text.ts';
 import { untilAborted } from '../../src/base/until-aborted.ts';
+import { readRetryAfter } from '../../src/base/with-retries.ts';
 
 export type HeaderRecord = Readonly<Record<string, string>>;
 
@@ -120,7 +121,8 @@ function readData(remote: Remote, { what }: JsonRequest, bytes: Uint8Array<Array
 }
 
 function readStatus(remote: Remote, { what, etag }: JsonRequest, { status, headers }: Response): Reply {
-  const retryAfterMs = retryAfterOf(headers, remote.now());
+  const date = headers.get('date');
+  const retryAfterMs = readRetryAfter(headers.get('retry-after'), { date, now: remote.now() });
   if (status === 304 && etag !== undefined) return { type: 'unchanged' };
   if (status === 404 || status === 410) return { type: 'missing' };
   if (status === 401 || status === 403) return { type: 'denied', status };
@@ -128,14 +130,6 @@ function readStatus(remote: Remote, { what, etag }: JsonRequest, { status, heade
   const message = `Cannot load ${what}: the ${remote.name} answered ${status}`;
   if (status >= 500 || status === 408) throw unavailable(remote, 'failed', message, { retryAfterMs });
   throw unavailable(remote, 'refused', message, { retryable: false });
-}
-
-/** Seconds, or a date. */
-function retryAfterOf(headers: Headers, now: number): number | undefined {
-  const value = headers.get('retry-after') ?? '';
-  if (/^\d{1,9}$/.test(value)) return Number(value) * 1000;
-  const date = Date.parse(value);
-  return Number.isFinite(date) ? Math.max(0, date - now) : undefined;
 }
 
 function unavailable(

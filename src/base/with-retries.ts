@@ -46,6 +46,31 @@ export function withAttempts(error: unknown, attempts: number): unknown {
   return new PinnaceError(code, message, { ...facts, cause: error.cause, details: { ...details, attempts } });
 }
 
+const longestPauseMs = 86_400_000;
+
+/**
+ * Reads `Retry-After`: seconds, or a date in a form of RFC 9110 (5.6.7), counted from the `date` of the answer where it has one. At most
+ * a day; `undefined` for any other text.
+ */
+export function readRetryAfter(
+  text: string | null | undefined,
+  { date, now }: { readonly date?: string | null | undefined; readonly now: number },
+): number | undefined {
+  const after = text?.trim() ?? '';
+  const at = dateIn(after);
+  const pauseMs = /^\d{1,10}(?:\.\d+)?$/.test(after)
+    ? Number(after) * 1000
+    : at && Math.max(0, at - (dateIn(date ?? '') ?? now));
+  return pauseMs === undefined ? undefined : Math.min(Math.round(pauseMs), longestPauseMs);
+}
+
+/** `Date` takes many texts for dates: these have a day and a time. A date of asctime has no zone, and is in GMT. */
+function dateIn(text: string): number | undefined {
+  if (!/^(?:[a-z]{3,9},? |\d{4}-\d\d-\d\dT).*\d\d:\d\d/i.test(text)) return undefined;
+  const at = Date.parse(/ \d{4}$/.test(text) ? `${text} GMT` : text);
+  return Number.isNaN(at) ? undefined : at;
+}
+
 function delay(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = (): void => {

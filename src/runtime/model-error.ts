@@ -4,6 +4,7 @@ import { untrustedCertificate } from '../base/certificate.ts';
 import { isRecord } from '../base/is-record.ts';
 import { isErrorCode, PinnaceError } from '../base/errors.ts';
 import { isNetworkError } from '../base/network.ts';
+import { readRetryAfter } from '../base/with-retries.ts';
 import type { PinnaceDataParts } from './message-parts.ts';
 
 interface Cause {
@@ -218,8 +219,8 @@ function retryAfter(facts: Cause): { readonly retryAfterMs?: number } {
  * what its error says. `undefined` where nothing has a usable value.
  */
 function retryAfterIn({ responseHeaders: headers = {}, responseBody }: Cause): number | undefined {
-  const after = headers['retry-after']?.trim() ?? '';
-  const ms = numberIn(headers['retry-after-ms']) ?? scaled(numberIn(after), 1000) ?? untilDate(after) ??
+  const ms = numberIn(headers['retry-after-ms']) ??
+    readRetryAfter(headers['retry-after'], { date: headers['date'], now: Date.now() }) ??
     (typeof responseBody === 'string' ? pauseIn(responseBody.slice(0, 65_536)) : undefined) ??
     durationIn(headers['x-ratelimit-reset-requests'] ?? headers['x-ratelimit-reset-tokens']);
   return ms !== undefined && ms >= 0 ? ms : undefined;
@@ -243,16 +244,6 @@ function durationIn(text = ''): number | undefined {
 
 function numberIn(text = ''): number | undefined {
   return /^\d+(?:\.\d+)?$/.test(text.trim()) ? Number(text) : undefined;
-}
-
-function scaled(value: number | undefined, factor: number): number | undefined {
-  return value === undefined ? undefined : value * factor;
-}
-
-/** Dates name their month, so that no other text is taken for one. */
-function untilDate(text: string): number | undefined {
-  const at = /^[a-z]{3,9},? .*\d\d:\d\d:\d\d/i.test(text) ? Date.parse(text) : NaN;
-  return Number.isNaN(at) ? undefined : at - Date.now();
 }
 
 const eventsOfMessages =

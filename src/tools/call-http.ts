@@ -4,7 +4,7 @@ import { narrowEgress } from '../base/origins.ts';
 import { type ErrorCode, PinnaceError } from '../base/errors.ts';
 import { isRecord } from '../base/is-record.ts';
 import { readText } from '../base/read-text.ts';
-import { type RetryOptions, withRetries } from '../base/with-retries.ts';
+import { readRetryAfter, type RetryOptions, withRetries } from '../base/with-retries.ts';
 import type { Egress, SecretText } from '../contracts/egress.ts';
 import { type SpanContext, within } from '../events/span.ts';
 import { toTraceparent } from '../events/trace-ids.ts';
@@ -330,20 +330,10 @@ const codes: Readonly<Record<number, ErrorCode>> = {
 
 function failedAnswer({ status, headers }: Response): PinnaceError {
   const code = codes[status] ?? (status >= 500 ? 'unavailable' : 'invalid_argument');
-  const retryAfterMs = readRetryAfter(headers);
+  const date = headers.get('date');
+  const retryAfterMs = readRetryAfter(headers.get('retry-after'), { date, now: Date.now() });
   return new PinnaceError(code, `The server answered with status ${status}`, {
     details: { reason: 'http_status', status },
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   });
-}
-
-const longestWaitMs = 86_400_000;
-
-/** Seconds or a date (RFC 9110, 10.2.3); at most a day. A date counts from the server's own clock, where it says the time. */
-function readRetryAfter(headers: Headers): number | undefined {
-  const text = headers.get('retry-after')?.trim() ?? '';
-  if (/^\d{1,10}$/.test(text)) return Math.min(Number(text) * 1000, longestWaitMs);
-  const from = Date.parse(headers.get('date') ?? '');
-  const waitMs = Date.parse(text) - (Number.isNaN(from) ? Date.now() : from);
-  return Number.isNaN(waitMs) ? undefined : Math.min(Math.max(0, waitMs), longestWaitMs);
 }

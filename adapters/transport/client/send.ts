@@ -1,6 +1,7 @@
 /** Sends signed requests, and retries those that may be sent again. */
 
 import { PinnaceError, type ProblemCode } from '../../../src/base/errors.ts';
+import { readRetryAfter } from '../../../src/base/with-retries.ts';
 import { scheme } from '../signed/profile.ts';
 import { createContentDigest, signRequest } from '../signed/signature.ts';
 import type { Authorized } from './client-credentials.ts';
@@ -186,7 +187,8 @@ async function readRefusal(response: Response, now: number): Promise<Refused> {
   const { status, headers } = response;
   const problem = await readObject(response);
   const text = (name: string): string | undefined => typeof problem[name] === 'string' ? problem[name] : undefined;
-  const retryAfterMs = retryAfterOf(headers, now) ?? numberOf(problem['retryAfterMs']);
+  const date = headers.get('date');
+  const retryAfterMs = readRetryAfter(headers.get('retry-after'), { date, now }) ?? numberOf(problem['retryAfterMs']);
   const location = headers.get('location');
   const details = { ...recordOf(problem['details']), ...(location !== null && { location }) };
   // safe: an endpoint sends these codes; one of another version may have a code that this union does not
@@ -238,14 +240,6 @@ function recordOf(value: unknown): Readonly<Record<string, unknown>> {
 
 function numberOf(value: unknown): number | undefined {
   return typeof value === 'number' && value >= 0 ? value : undefined;
-}
-
-/** Seconds, or a date. */
-function retryAfterOf(headers: Headers, now: number): number | undefined {
-  const value = headers.get('retry-after') ?? '';
-  if (/^\d+$/.test(value)) return Number(value) * 1000;
-  const date = Date.parse(value);
-  return Number.isFinite(date) ? Math.max(0, date - now) : undefined;
 }
 
 function codeOf(status: number): ProblemCode {
