@@ -66,6 +66,21 @@ describe('the next times', () => {
   });
 
   it.each([
+    ['a step from a start', '5/20 * * * *', ['10:05', '10:25', '10:45', '11:05']],
+    ['a step from a day', '0 12 4/10 * *', ['04T12:00', '14T12:00', '24T12:00', '04T12:00']],
+    ['a nickname', ' @Daily', ['05T00:00', '06T00:00']],
+    ['a nickname of hours', '@hourly', ['11:00', '12:00']],
+  ])('are read of %s, as crontabs write it', (_, cron, ends) => {
+    const when = v.parse(When, { cron });
+    const times = nextTimes(when, { after: Date.UTC(2026, 2, 4, 10), count: ends.length });
+    expect(times.map((at, i) => new Date(at).toISOString().slice(0, 16).endsWith(ends[i] ?? '?'))).not.toContain(false);
+  });
+
+  it.each(['@reboot', '@every 5m', '70/5 * * * *', '5/0 * * * *', '5/5/5 * * * *'])('are none of %j', (cron) => {
+    expect(v.safeParse(When, { cron }).success).toBe(false);
+  });
+
+  it.each([
     ['2028-02-29T08:00:00Z', true],
     ['2027-02-29T08:00:00Z', false],
     ['2027-04-31T08:00:00+02:00', false],
