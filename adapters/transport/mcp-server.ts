@@ -1,11 +1,11 @@
 /** Tools, resources and prompts over Streamable HTTP for MCP clients of all protocol revisions: a verified caller's `Request` in, a `Response` out. */
 
 import { checkNames, optional } from '../../src/base/check-options.ts';
-import { type McpEndpoint, type McpHost, reportedHost } from './mcp-server/host.ts';
+import { type McpCaller, type McpEndpoint, type McpHost, reportedHost } from './mcp-server/host.ts';
 import { loadOnce } from '../../src/base/load-once.ts';
 import { mcpServerLibrary } from './mcp-server/sdk-2026.ts';
 import { createQuestionStates } from './mcp-server/questions.ts';
-import { boundTo, buildServer, type ServerParts } from './mcp-server/server.ts';
+import { boundTo, buildServer, type ServerParts, withHeaderChecks } from './mcp-server/server.ts';
 import { createSessions } from './mcp-server/sessions.ts';
 import { createCatalogues } from './mcp-server/tools.ts';
 import { canWatch, createListening } from './mcp-server/watch.ts';
@@ -37,9 +37,11 @@ async function open(host: McpHost, { keepAliveMs = 15_000, now }: McpEndpointOpt
     states: createQuestionStates(host.storage, boundTo),
   };
   const watching = canWatch(host) ? { resources: { subscribe: true } } : {};
-  const handler = library.createMcpHandler(({ era }) => buildServer(parts, era === 'modern' ? watching : {}), {
-    keepAliveMs,
-  });
+  const handler = library.createMcpHandler(({ era, authInfo }) => {
+    if (era !== 'modern') return buildServer(parts);
+    // safe: `fetch` below has put it there
+    return withHeaderChecks(buildServer(parts, watching), parts, authInfo?.extra as unknown as McpCaller);
+  }, { keepAliveMs });
   const listening = createListening(parts, { keepAliveMs });
   const sessions = host.sessions && createSessions(parts, { ...host.sessions, keepAliveMs, now });
   return {

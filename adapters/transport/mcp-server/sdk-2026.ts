@@ -32,6 +32,7 @@ export const mcpServerLibrary = /* @__PURE__ */ loadOnce(async () => {
       inputRequired,
       isInitializeRequest,
       isLegacyRequest,
+      McpServer,
       Server,
       WebStandardStreamableHTTPServerTransport,
     } = await import('@modelcontextprotocol/server');
@@ -43,6 +44,7 @@ export const mcpServerLibrary = /* @__PURE__ */ loadOnce(async () => {
       inputRequired: ask,
       isInitializeRequest,
       isLegacyRequest,
+      McpServer,
       Server,
       WebStandardStreamableHTTPServerTransport,
     };

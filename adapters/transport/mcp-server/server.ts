@@ -94,6 +94,20 @@ export function buildServer(parts: ServerParts, more: ServerCapabilities = {}): 
   return server;
 }
 
+/**
+ * Wraps the server for a request of 2026-07-28: by the schema of the called tool, the library compares the headers that `x-mcp-header`
+ * asks for with the arguments.
+ */
+export function withHeaderChecks(server: Server, { library, catalogueOf }: ServerParts, caller: McpCaller) {
+  const { byName } = catalogueOf(caller.tools.tools);
+  return new class extends library.McpServer {
+    override readonly server = server;
+    override toolInputSchemaJson(name: string): Record<string, unknown> | undefined {
+      return byName.get(name)?.definition.paramsSchema;
+    }
+  }(defaultInfo);
+}
+
 function serveTools(server: Server, parts: ServerParts): void {
   const { host, catalogueOf } = parts;
   const open = ({ principal, tools: { tools, call } }: McpCaller) =>

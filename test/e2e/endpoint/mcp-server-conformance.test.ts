@@ -94,7 +94,7 @@ describe.each(Object.entries(scenarios))("the conformance suite of MCP's servers
   it.each(
     revision === '2025-11-25'
       ? ['json-schema-2020-12', 'server-session-lifecycle']
-      : ['json-schema-2020-12', 'http-header-validation'],
+      : ['json-schema-2020-12', 'http-header-validation', 'http-custom-header-server-validation'],
   )(
     'passes %s too, which is not scored',
     (name) => {

@@ -230,6 +230,35 @@ describe('a tool that needs something of its client', () => {
   });
 });
 
+describe('arguments that a client repeats in headers', () => {
+  const properties = {
+    shop: { type: 'string', 'x-mcp-header': 'Shop' },
+    count: { type: 'integer', 'x-mcp-header': 'Count' },
+    note: { type: 'string' },
+  } as const;
+  const tool = plainTool('order', () => 'done', { input: { type: 'object', properties } });
+  const send = (input: object, headers: Readonly<Record<string, string>>) =>
+    askModern(open(tool))('tools/call', { name: 'order', arguments: input }, { headers });
+
+  it.each([
+    ['the same', { shop: 'west', count: 7 }, { 'mcp-param-shop': 'west', 'mcp-param-count': '7' }],
+    ['in Base64', { shop: 'Köln' }, { 'mcp-param-shop': '=?base64?S8O2bG4=?=' }],
+    ['of what was left out', { note: 'x' }, {}],
+  ])('may be %s', async (_, input, headers) => {
+    expect((await answerOf(send(input, headers))).result).toMatchObject({ content: [{ text: 'done' }] });
+  });
+
+  it.each([
+    ['missing', { shop: 'west' }, {}],
+    ['of another value', { shop: 'west' }, { 'mcp-param-shop': 'east' }],
+    ['in broken Base64', { shop: 'west' }, { 'mcp-param-shop': '=?base64?d2Vzd?=' }],
+  ])('are refused where they are %s', async (_, input, headers) => {
+    const refused = await send(input, headers);
+    expect(refused.status).toBe(400);
+    expect(await refused.json()).toMatchObject({ error: { code: -32020 } });
+  });
+});
+
 describe('the lines of a tool’s log', () => {
   const tool = plainTool('talk', (_input, { log }) => {
     log('at work', 'warn');
