@@ -19,7 +19,7 @@ import {
   unusableMetadata,
 } from './failures.ts';
 import { isSet } from './messages.ts';
-import { mcpClientLibrary } from './sdk-2026.ts';
+import { type AuthorizationServerMetadata, mcpClientLibrary } from './sdk-2026.ts';
 
 interface DiscoverOptions {
   readonly url: string;
@@ -33,11 +33,16 @@ interface DiscoverOptions {
 /** Returns what a person approves. Rejects as `McpSignIn.discover` does, or with an error of the library. */
 export async function discover(options: DiscoverOptions): Promise<McpAuthPin> {
   const { issuer, resourceMetadata } = options;
-  const { resource, authorization_servers: issuers = [], scopes_supported: scopes = [] } = await readResource(options);
+  const {
+    resource,
+    authorization_servers: issuers = [],
+    scopes_supported: scopes = [],
+    isOwnIssuer = false,
+  }: ResourceMetadata = await readResource(options);
   if (issuers.length === 0) throw unusableMetadata('its metadata names no authorization server');
   const listed = issuers.find((one) => isSameIssuer(one, issuer));
   if (listed === undefined) throw unlistedIssuer(issuers); // shown to a person, and not fetched
-  const metadata = await readServer({ ...options, issuer: listed });
+  const metadata = await readServer({ ...options, issuer: listed, isOwnIssuer });
   if (!metadata.code_challenge_methods_supported?.includes('S256')) {
     throw unsafeServer('its authorization server does not support PKCE with S256');
   }
@@ -67,8 +72,21 @@ export async function discover(options: DiscoverOptions): Promise<McpAuthPin> {
 
 const maxItems = 200;
 
-/** Without metadata of its own, an MCP server has not said for whom its tokens are, and whom to trust with them. */
-async function readResource({ url, resourceMetadata, egress, signal }: DiscoverOptions) {
+interface ResourceMetadata {
+  readonly resource: string;
+  readonly authorization_servers?: readonly string[] | undefined;
+  readonly scopes_supported?: readonly string[] | undefined;
+  /** Whether the server has no metadata, and issues its tokens itself. */
+  readonly isOwnIssuer?: boolean;
+}
+
+/**
+ * Without metadata of its own, an MCP server has not said for whom its tokens are, and whom to trust with them. Only servers of
+ * 2025-03-26 need none: they issue their tokens themselves, at their own origin.
+ */
+async function readResource(
+  { url, issuer, resourceMetadata, egress, signal }: DiscoverOptions,
+): Promise<ResourceMetadata> {
   const { origin } = new URL(url);
   if (resourceMetadata !== undefined && URL.parse(resourceMetadata)?.origin !== origin) {
     throw unusableMetadata('its metadata is at another origin than its own');
@@ -78,9 +96,13 @@ async function readResource({ url, resourceMetadata, egress, signal }: DiscoverO
   const fetch = createOAuthFetch({ egress, origin, signal, form: forms.resource, missed });
   const metadata = await discoverOAuthProtectedResourceMetadata(url, {
     ...(resourceMetadata !== undefined && { resourceMetadataUrl: resourceMetadata }),
-  }, fetch).catch((error: unknown) => {
+  }, fetch).catch((error: unknown): ResourceMetadata => {
     const known = error instanceof Error ? [error, error.cause].find((one) => one instanceof PinnaceError) : undefined;
-    throw known ?? missed[0] ?? unusableMetadata('it does not say where people sign in to it');
+    const failure = known ?? missed[0];
+    if (!failure && resourceMetadata === undefined && originOf(issuer) === origin) {
+      return { resource: url, authorization_servers: [issuer], isOwnIssuer: true };
+    }
+    throw failure ?? unknownPlace();
   });
   const configuredResource = metadata.resource.replace(/\/$/, '');
   if (!checkResourceAllowed({ requestedResource: url, configuredResource })) {
@@ -89,15 +111,30 @@ async function readResource({ url, resourceMetadata, egress, signal }: DiscoverO
   return metadata;
 }
 
-async function readServer({ issuer, egress, signal, isSafe }: DiscoverOptions) {
+function unknownPlace(): PinnaceError {
+  return unusableMetadata('it does not say where people sign in to it');
+}
+
+async function readServer(
+  { issuer, egress, signal, isSafe, isOwnIssuer }: DiscoverOptions & { readonly isOwnIssuer: boolean },
+): Promise<AuthorizationServerMetadata> {
   const parsed = URL.parse(issuer);
   if (parsed === null || !isSafe(parsed)) throw unsafeServer('its authorization server is not at an https address');
   const { discoverAuthorizationServerMetadata } = await mcpClientLibrary();
   const missed: PinnaceError[] = [];
   const fetchFn = createOAuthFetch({ egress, origin: parsed.origin, signal, form: forms.server, missed });
   const metadata = await discoverAuthorizationServerMetadata(issuer, { fetchFn });
-  if (metadata === undefined) throw missed[0] ?? unusableMetadata('its authorization server has no metadata');
-  return metadata;
+  if (metadata !== undefined) return metadata;
+  if (missed[0] || !isOwnIssuer) throw missed[0] ?? unusableMetadata('its authorization server has no metadata');
+  // The default addresses of 2025-03-26, which requires PKCE of all.
+  return {
+    issuer,
+    authorization_endpoint: `${parsed.origin}/authorize`,
+    token_endpoint: `${parsed.origin}/token`,
+    registration_endpoint: `${parsed.origin}/register`,
+    response_types_supported: ['code'],
+    code_challenge_methods_supported: ['S256'],
+  };
 }
 
 function safeUrl(text: unknown, { isSafe }: DiscoverOptions): string {
@@ -331,7 +368,9 @@ function createOAuthFetch(
       if (!answer.ok && form !== forms.tokens) {
         if (method !== 'GET') return answer;
         await answer.body?.cancel();
-        if (form === forms.server && answer.status >= 500) missed.push(invalidAuthAnswer('temporarily_unavailable'));
+        if (answer.status >= 500) {
+          missed.push(form === forms.server ? invalidAuthAnswer('temporarily_unavailable') : unknownPlace());
+        }
         return nothingHere();
       }
       return await readForm(answer, form) ?? (method === 'GET' ? nothingHere() : Response.json({}));

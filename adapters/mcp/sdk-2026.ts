@@ -23,6 +23,8 @@ import {
   progressOf,
 } from './session.ts';
 
+export type { AuthorizationServerMetadata } from '@modelcontextprotocol/client';
+
 export const mcpClientLibrary = /* @__PURE__ */ loadOnce(async () => {
   try {
     const {

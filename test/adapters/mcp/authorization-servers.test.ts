@@ -373,6 +373,41 @@ describe('the challenge of a refusal', () => {
   });
 });
 
+describe('a server of 2025-03-26, which issues its tokens itself', () => {
+  const auth = { issuer: mcpOrigin };
+  const endpoints = {
+    authorization_endpoint: `${mcpOrigin}/authorize`,
+    token_endpoint: `${mcpOrigin}/token`,
+    registration_endpoint: `${mcpOrigin}/register`,
+  };
+  const own = { auth, resource: null, server: { issuer: mcpOrigin, ...endpoints }, iss: mcpOrigin };
+
+  it.each<[string, SignInWorldOptions]>([
+    ['with metadata of its own sign-in', own],
+    ['without any metadata', {
+      ...own,
+      iss: null,
+      ...answering('/.well-known/', () => new Response('', { status: 404 })),
+    }],
+  ])('signs people in, %s', async (_, options) => {
+    const world = await signInWorld(options);
+    await world.prepare();
+    expect(lastData(await world.run(), 'data-run')).toMatchObject({ state: 'completed' });
+    expect(world.oauth.requests.every(({ url }) => url.startsWith(`${mcpOrigin}/`))).toBe(true);
+  });
+
+  it.each<[string, SignInWorldOptions]>([
+    ['metadata of a resource fails', answering('protected-resource', () => new Response('', { status: 503 }))],
+    ['it names metadata that is not there', { challenge: `Bearer resource_metadata="${mcpOrigin}/nothing"` }],
+    ['another issuer is trusted', { auth: { issuer } }],
+  ])('is not taken for one where %s', async (_, options) => {
+    const { runtime } = await signInWorld({ ...own, ...options });
+    await expect(runtime.validateMcpServer('docs', {}, admin)).rejects.toMatchObject({
+      details: { reason: 'mcp_auth_metadata' },
+    });
+  });
+});
+
 describe('missing metadata', () => {
   it.each<[string, SignInWorldOptions]>([
     ['the server has none', { resource: null }],

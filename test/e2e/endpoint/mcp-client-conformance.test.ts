@@ -4,6 +4,16 @@ import { clientScenarios, requiredOfClients, runClientScenario } from '../../too
 
 const sizes = { '2025-11-25': 18, '2026-07-28': 32 } as const;
 
+describe('a runtime as a client of servers of 2025-03-26', () => {
+  it.each(['auth/2025-03-26-oauth-metadata-backcompat', 'auth/2025-03-26-oauth-endpoint-fallback'])(
+    'passes the scenario %s',
+    async (scenario) => {
+      const { passed, report } = await runClientScenario({ driver: 'runtime', scenario, revision: '2025-03-26' });
+      expect(passed, report).toBe(true);
+    },
+  );
+});
+
 describe.each(['2025-11-25', '2026-07-28'] as const)(
   'a runtime as a client, in the frozen set of %s',
   async (revision) => {
