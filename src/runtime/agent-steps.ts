@@ -151,7 +151,7 @@ async function callStepModel(
     prompt,
     fit,
     tools: offered,
-    isLoaded: (name) => callable(name) !== undefined,
+    callable,
   }).finally(() => {
     budget.close();
     request.onUsage?.({ tokens: usage.totalTokens, cost: usage.cost });

@@ -30,6 +30,7 @@ import type { Tool, ToolOutcome } from '../tools/tool.ts';
 import { toolErrorPart } from '../tools/call-ends.ts';
 import type { FinishReason, Loop, RunEnd } from './run-record.ts';
 import { CallIds, callIdsIn } from './call-ids.ts';
+import { meantInput } from '../tools/as-meant.ts';
 import { calledOfProvider } from '../tools/provider-tool.ts';
 import { toolCallName } from '../discovery/discovery-tools.ts';
 import { toPrompt, toPromptTools } from './model-prompt.ts';
@@ -210,6 +211,7 @@ export class ModelLoop implements Loop {
     return createStepContent<Tool>({
       ...place,
       find,
+      meant: meantInput,
       approved: this.#terms.approved,
       findAsked: (name) => calledOfProvider(offered, name),
       isWrapping: find(toolCallName) !== undefined,

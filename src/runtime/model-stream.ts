@@ -157,6 +157,8 @@ interface ParseOptions<Tool> {
   readonly find: (name: string) => Tool | undefined;
   /** The error for an unknown name. */
   readonly missing: (name: string) => PinnaceError;
+  /** Returns the input as it is meant. */
+  readonly meant: (tool: Tool, input: unknown, text: string) => unknown;
   /** Whether the answer has this very call already. */
   readonly isRepeated: boolean;
 }
@@ -174,7 +176,7 @@ export function calledName(name: string, isTool: (name: string) => boolean): str
 /** Parses a call. A call that cannot be made has an `error`, which the model receives as its result. */
 export function parseCall<Tool>(
   { toolCallId, toolName, input: text, providerExecuted, dynamic, providerMetadata }: LanguageModelV4ToolCall,
-  { find, missing, isRepeated }: ParseOptions<Tool>,
+  { find, missing, meant, isRepeated }: ParseOptions<Tool>,
 ): ParsedCall<Tool> {
   const isTooLong = text.length > maxInputLength;
   const json = isTooLong ? { ok: false as const } : parseInput(text);
@@ -192,7 +194,7 @@ export function parseCall<Tool>(
   if (!tool) return { ...call, dynamic: true, error: missing(toolName) };
   if (isRepeated) return { ...call, tool, error: repeated() };
   if (isTooLong) return { ...call, tool, error: inputTooLong() };
-  return json.ok ? { ...call, tool } : { ...call, tool, error: notJson() };
+  return json.ok ? { ...call, tool, input: meant(tool, json.value, text) } : { ...call, tool, error: notJson() };
 }
 
 /** The most text of an input: an event of a run holds it. Tools and their definitions may allow less. */

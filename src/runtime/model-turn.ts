@@ -13,6 +13,8 @@ import { createModelChain, type ModelChainOptions } from './model-chain.ts';
 import { ModelClock } from './run-clock.ts';
 import { CallIds, callIdsIn } from './call-ids.ts';
 import { toolCallName } from '../discovery/discovery-tools.ts';
+import { meantInput } from '../tools/as-meant.ts';
+import type { Tool } from '../tools/tool.ts';
 import { leaveProvider, toPromptTools } from './model-prompt.ts';
 import type { ParsedCall } from './model-stream.ts';
 import { createStepContent, incomplete, mayExecute } from './step-content.ts';
@@ -61,8 +63,8 @@ export interface ModelTurnOptions {
   /** Is called with the text so far, as it grows. */
   readonly onText?: (text: string) => void;
   readonly tools: readonly Pick<ToolDefinition, 'name' | 'description' | 'paramsSchema'>[];
-  /** Whether a tool that is not among these was loaded. */
-  readonly isLoaded?: (name: string) => boolean;
+  /** Returns the tool of a name, also of one that was loaded. */
+  readonly callable?: (name: string) => Tool | undefined;
 }
 
 /** Calls the model once. @throws PinnaceError as a run ends, `cancelled` when the signal aborts. */
@@ -104,7 +106,11 @@ async function readTurn(
     step: 1,
     shownIds: new Set(),
     callIds: new CallIds(() => callIdsIn(prompt)),
-    find: (name) => names.has(name) || options.isLoaded?.(name) ? name : undefined,
+    find: (name) => names.has(name) || options.callable?.(name) ? name : undefined,
+    meant(name, input, text) {
+      const tool = options.callable?.(name);
+      return tool ? meantInput(tool, input, text) : input;
+    },
     isWrapping: names.has(toolCallName),
     missing: () => new PinnaceError('not_found', 'Cannot call the tool: no tool of this agent has this name'),
   });

@@ -5,6 +5,7 @@ import { PinnaceError } from '../base/errors.ts';
 import { parseRepairedJson } from '../base/json.ts';
 import type { Report } from '../events/report.ts';
 import type { Issue } from '../base/parse.ts';
+import { asMeant } from '../tools/as-meant.ts';
 import { compileJsonSchema } from '../tools/json-schema/json-schema.ts';
 import type { OutputReading, RunOutput } from './run-context.ts';
 import { jsonCandidates } from './read-output.ts';
@@ -33,13 +34,20 @@ export function createRunOutput({ spec, check, runId, report }: RunOutputOptions
     async read(text): Promise<OutputReading> {
       let wrong: OutputReading | undefined;
       let unread: OutputReading | undefined;
+      let meant: Extract<OutputReading, { readonly ok: true }> | undefined;
       for (const candidate of jsonCandidates(text)) {
         const json = parsed(candidate);
         const issues = json.ok ? await inTurns(json.data) : json.issues;
         if (json.ok && issues.length === 0) return await withCheck(json, { check, report });
-        if (json.ok) wrong ??= { ok: false, issues };
-        else unread ??= json;
+        if (!json.ok) {
+          unread ??= json;
+          continue;
+        }
+        wrong ??= { ok: false, issues };
+        const data = meant ? undefined : asMeant(json.data, issues);
+        if (data !== undefined && (await inTurns(data)).length === 0) meant = { ok: true, data };
       }
+      if (meant) return await withCheck(meant, { check, report });
       return wrong ?? unread ?? notJson('it is empty');
     },
     chunk: (data) => ({ type: 'data-output', id: runId, data }),

@@ -67,6 +67,8 @@ interface StepContentOptions<Tool> {
   readonly callIds: CallIds;
   readonly find: (name: string) => Tool | undefined;
   readonly missing: (name: string) => PinnaceError;
+  /** Returns the input of a call as it is meant; `text` is what the model has written. */
+  readonly meant: (tool: Tool, input: unknown, text: string) => unknown;
   /** The calls that the provider may make now, because a person has approved them. */
   readonly approved?: ReadonlySet<string>;
   /** Finds the tool by which a call is judged that the provider asks about. */
@@ -275,7 +277,7 @@ class Step<Tool> implements StepContent<Tool> {
   }
 
   #call(given: StreamPart<'tool-call'>): readonly UIMessageChunk[] {
-    const { find, missing, onInvalid } = this.#options;
+    const { find, missing, meant, onInvalid } = this.#options;
     const part = wellFormed(given);
     if (this.#isApproved(part)) {
       this.#deferred.set(this.#callIds.settled(part.toolCallId), undefined);
@@ -283,7 +285,7 @@ class Step<Tool> implements StepContent<Tool> {
     }
     const isRepeated = this.#callIds.isRepeated(part.toolCallId, part.toolName, part.input);
     const ours = { ...part, toolCallId: this.#callIds.complete(part.toolCallId, part.toolName) };
-    const call = parseCall(ours, { find, missing, isRepeated });
+    const call = parseCall(ours, { find, missing, meant, isRepeated });
     const { toolCallId, toolName, input, providerExecuted, providerMetadata, error } = call;
     this.#content.push({
       type: 'tool-call',
