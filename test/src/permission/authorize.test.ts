@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Authorization } from '../../../src/contracts/index.ts';
-import { type Authorize, localPrincipal } from '../../../src/index.ts';
+import { type Authorize, localPrincipal, type PinnaceError } from '../../../src/index.ts';
 import { requestPermission, requirePermission } from '../../../src/permission/authorize.ts';
 
 const wish = { action: 'tool.call', principal: localPrincipal(), resource: { type: 'tool', id: 'add' } };
@@ -31,6 +31,27 @@ describe('requestPermission', () => {
   ])('rules "%s" where only %j may decide', async (decision, approvers) => {
     const ruling = await requestPermission(answering({ decision: 'ask', reason: 'Ask', approvers }), wish);
     expect(ruling.decision).toBe(decision);
+  });
+
+  it.each<[string, object]>([
+    ['ask', { withinMs: 1 }],
+    ['deny', { withinMs: 0 }],
+    ['deny', { withinMs: 1.5 }],
+    ['deny', { withinMs: '1000' }],
+  ])('rules "%s" on a question with %j', async (decision, terms) => {
+    expect((await requestPermission(answering({ decision: 'ask', reason: 'Ask', ...terms }), wish)).decision)
+      .toBe(decision);
+  });
+
+  it('keeps the terms of a question, and adds none', async () => {
+    const asks = { decision: 'ask', reason: 'Ask' };
+    const code = 'not_authorized';
+    const terms = { approvers: ['role:a'], fourEyes: true, withinMs: 1000, edit: false };
+    expect(await requestPermission(answering({ ...asks, ...terms }), wish)).toEqual({ ...asks, ...terms, code });
+    expect(await requestPermission(answering({ ...asks, fourEyes: false, edit: true }), wish)).toEqual({
+      ...asks,
+      code,
+    });
   });
 
   it('takes an error for a denial, and says nothing of it', async () => {
@@ -65,5 +86,35 @@ describe('requirePermission', () => {
     ).rejects
       .toMatchObject({ code: 'approval_required' });
     await requirePermission(answering({ decision: 'allow' }), wish, { attempt: 'Cannot add' });
+  });
+
+  it('says who decides, and until when, where a person must', async () => {
+    const terms = { approvers: ['role:a'], fourEyes: true, withinMs: 1000 };
+    const asking = answering({ decision: 'ask', reason: 'ask first', ...terms });
+    await expect(requirePermission(asking, wish, { attempt: 'Cannot add' })).rejects.toMatchObject({ details: terms });
+    const denying = answering({ decision: 'deny', reason: 'no', ...terms });
+    await expect(requirePermission(denying, wish, { attempt: 'Cannot add' })).rejects.toSatisfy(
+      ({ details }: PinnaceError) => Object.keys(details ?? {}).join() === 'reason',
+    );
+  });
+
+  it('takes what was approved for a question to the same persons alone', async () => {
+    const attempt = 'Cannot add';
+    const approved = { approvers: ['role:b', 'role:a'], fourEyes: true as const };
+    const asks = (terms: object) => answering({ decision: 'ask', reason: 'ask first', ...terms });
+    await requirePermission(asks({ approvers: ['role:a', 'role:b'], fourEyes: true }), wish, { attempt, approved });
+    for (
+      const other of [{ fourEyes: true }, { approvers: ['role:a', 'role:b'] }, {
+        approvers: ['role:a'],
+        fourEyes: true,
+      }]
+    ) {
+      await expect(requirePermission(asks(other), wish, { attempt, approved })).rejects
+        .toMatchObject({ code: 'approval_required' });
+    }
+    const denies = answering({ decision: 'deny', reason: 'no' });
+    await expect(requirePermission(denies, wish, { attempt, approved: {} })).rejects.toMatchObject({
+      code: 'forbidden',
+    });
   });
 });

@@ -34,6 +34,50 @@ function randomLabel(random: () => number): Label {
 }
 
 describe('label', () => {
+  it('keeps 16 sources by name; more, or one that is no source id, are anybody', () => {
+    const named = (count: number): string[] => Array.from({ length: count }, (_, at) => `tool:${at}`);
+    expect(labelOf(named(16), 'tenant').from).toHaveLength(16);
+    expect(labelOf(named(17), 'tenant').from).toEqual(['*']);
+    expect(labelOf(['tool:crm', 'The CRM'], 'tenant').from).toEqual(['*']);
+    expect(labelOf(['tool:b', 'tool:a', 'tool:b'], 'tenant').from).toEqual(['tool:a', 'tool:b']);
+  });
+
+  it('stays narrow only where each part of a stranger is', () => {
+    const chosen = labelOf(['mcp:mail'], 'tenant', true);
+    expect(chosen.narrow).toBe(true);
+    expect(join(chosen, labelOf(['tool:crm'], 'tenant', true)).narrow).toBe(true);
+    expect(join(chosen, labelOf([], 'principal'))).toMatchObject({ narrow: true, readers: 'principal' });
+    expect(join(chosen, labelOf(['tool:crm'], 'tenant')).narrow).toBeUndefined();
+    expect(narrow(trusted)).toBe(trusted); // the operator's own
+  });
+
+  it('is read as it was written, and is unlabelled where a part of it is none', () => {
+    const stored = { from: ['mcp:mail', 'tool:crm'], readers: 'tenant', narrow: true };
+    expect(parseLabel(stored)).toBe(labelOf(['mcp:mail', 'tool:crm'], 'tenant', true));
+    expect(parseLabel({ from: [], readers: 'public' })).toBe(trusted);
+    for (
+      const broken of [
+        { ...stored, narrow: 'yes' },
+        { ...stored, readers: 'all' },
+        { ...stored, from: ['mcp:mail', 7] },
+        { ...stored, from: ['mcp:mail', 'The CRM'] },
+        { ...stored, from: 'mcp:mail' },
+        { ...stored, from: Array.from({ length: 17 }, () => 'mcp:mail') },
+        [],
+        null,
+      ]
+    ) expect(parseLabel(broken), JSON.stringify(broken)).toBe(unlabelled);
+  });
+
+  it('of a place is that of what is there, around it and within it', () => {
+    const mail = labelOf(['mcp:mail'], 'tenant');
+    const args = new Map([['/to/name', mail]]);
+    for (const place of ['', '/to', '/to/name', '/to/name/0']) expect(labelAt({ args }, place), place).toBe(mail);
+    for (const place of ['/t', '/to/nam', '/to/name0', '/name', '/a/to/name']) {
+      expect(labelAt({ args }, place), place).toBe(trusted);
+    }
+  });
+
   it('joins in any order, any grouping and any number of times, and never to less', () => {
     for (let seed = 0; seed < 1000; seed++) {
       const random = randomNumbers(seed);

@@ -236,6 +236,46 @@ function isMet(condition: Simple, input: { readonly n: unknown; readonly s: unkn
   return 'gt' in condition ? typeof value === 'number' && value > condition.gt : value === condition.equals;
 }
 
+describe('rules that ask together', () => {
+  const when = [{ at: '/amount', gt: 100 }] as const;
+  const asks = (rule: Partial<RuleInput>): RuleInput => ({ effect: 'ask', actions: ['tool.call'], ...rule });
+
+  it('set the shortest time, and forbid edits where one of them does', async () => {
+    const rules = [all, asks({ withinMs: 5000 }), asks({ withinMs: 3000 }), asks({ edit: false })];
+    for (const order of [rules, rules.toReversed()]) {
+      expect(await ask(createRules(order))).toMatchObject({ decision: 'ask', withinMs: 3000, edit: false });
+    }
+  });
+
+  it('set no terms that none of them names', async () => {
+    expect(await ask(createRules([asks({})]))).toEqual({ decision: 'ask', reason: 'rule "0"' });
+  });
+
+  it('count only where they hold', async () => {
+    const strict = asks({ when: [...when], withinMs: 1000, edit: false, fourEyes: true, approvers: ['role:b'] });
+    const authorize = createRules([asks({ approvers: ['role:a', 'role:b'] }), strict]);
+    expect(await ask(authorize, { input: { amount: 1 } })).toEqual({
+      decision: 'ask',
+      reason: 'rule "0"',
+      approvers: ['role:a', 'role:b'],
+    });
+    expect(await ask(authorize, { input: { amount: 101 } })).toMatchObject({
+      approvers: ['role:b'],
+      fourEyes: true,
+      withinMs: 1000,
+      edit: false,
+    });
+  });
+
+  it('deny what one condition cannot judge, also where another one fails', async () => {
+    const rule = { ...all, when: [...when, { at: '/to', equals: 'ada' }] };
+    const decisionOn = (input: unknown): Promise<string> => decide([rule, all], { input });
+    expect(await decisionOn({ amount: 1, to: 'bob' })).toBe('allow');
+    expect(await decisionOn({ amount: '101', to: 'bob' })).toBe('deny');
+    expect(await decisionOn({ amount: 1, to: 7 })).toBe('deny');
+  });
+});
+
 describe('rules on facts', () => {
   const sources = ['mcp:mail', 'tool:web', 'file:a1', 'data-source:docs', '*'];
   const order = { allow: 0, ask: 1, deny: 2 } as const;
@@ -328,5 +368,50 @@ describe('rules on facts', () => {
       });
       expect(decision).toBe(expected);
     }
+  });
+
+  describe('look at', () => {
+    const label = (...from: string[]) => ({ from, readers: 'tenant' }) as const;
+    const decisionOn = async (rule: Partial<RuleInput>, input: unknown, facts: CallContextFacts): Promise<string> => {
+      const authorize = createRules([{ effect: 'ask', actions: ['tool.call'], ...rule }, all]);
+      return (await authorize('tool.call', principalOf({}), { type: 'tool', id: 'send' }, { input, facts })).decision;
+    };
+
+    it.each<[string, Partial<RuleInput>, Partial<CallContextFacts>, Partial<CallContextFacts>]>([
+      ['private data', { read: ['private'] }, { readers: 'principal' }, { readers: 'tenant' }],
+      ['any stranger', { read: ['untrusted'] }, { read: ['tool:web'] }, { read: [] }],
+      ['one source', { read: ['mcp:mail'] }, { read: ['tool:web', 'mcp:mail'] }, { read: ['tool:web'] }],
+      ['who has spoken, where that may be anybody', { read: ['mcp:mail'] }, { read: ['*'] }, { read: [] }],
+      ['calls', { called: ['web_*'] }, { calls: { web_get: 1 } }, { calls: { search: 1 } }],
+      ['what acts', { acts: true }, { acts: true }, { acts: false }],
+      ['what leaks', { leaks: true }, { leaks: true }, { leaks: false }],
+    ])('%s', async (_, rule, holds, fails) => {
+      expect(await decisionOn(rule, {}, factsOf([], holds))).toBe('ask');
+      expect(await decisionOn(rule, {}, factsOf([], fails))).toBe('allow');
+    });
+
+    it('all arguments, the destinations, or the one that they name', async () => {
+      const input = { to: 'x', cc: ['y'], body: 'z' };
+      const inBody = factsOf([], { args: { '/body': label('mcp:mail') }, destinations: ['/to', '/cc'] });
+      const inCopy = factsOf([], {
+        args: { '/cc/0': label('mcp:mail'), '/body': label('tool:web') },
+        destinations: ['/to', '/cc'],
+      });
+      const from = (at: string, source = 'mcp:mail') => ({ from: [{ at, sources: [source] }] });
+      expect(await decisionOn(from('*'), input, inBody)).toBe('ask');
+      expect(await decisionOn(from('*', 'tool:web'), input, inBody)).toBe('allow');
+      expect(await decisionOn(from('destinations'), input, inBody)).toBe('allow');
+      expect(await decisionOn(from('destinations'), input, inCopy)).toBe('ask');
+      expect(await decisionOn(from('destinations', 'tool:web'), input, inCopy)).toBe('allow');
+      expect(await decisionOn(from('/body'), input, inBody)).toBe('ask');
+      expect(await decisionOn(from('/cc'), input, inCopy)).toBe('ask'); // a part of it
+      expect(await decisionOn(from('/to'), input, inCopy)).toBe('allow');
+    });
+
+    it('an argument that is there: one that is not cannot be judged', async () => {
+      const rule = { from: [{ at: '/to', sources: ['mcp:mail'] }, { at: '/cc', sources: ['mcp:mail'] }] };
+      expect(await decisionOn(rule, { to: 'x', cc: 'y' }, factsOf([]))).toBe('allow');
+      expect(await decisionOn(rule, { to: 'x' }, factsOf([]))).toBe('deny');
+    });
   });
 });
