@@ -2,7 +2,7 @@
 
 import { checkKnownOptions, wrongArgument } from '../../src/base/check-options.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
-import { createPrincipal } from '../../src/base/principal.ts';
+import { createPrincipal, wrongFact } from '../../src/base/principal.ts';
 import type { Authenticator } from '../../src/contracts/authenticator.ts';
 import { actingFor, type CallerFacts, isActFor } from './signed/caller.ts';
 
@@ -83,12 +83,6 @@ export function sessionAuthenticator(options: SessionAuthenticatorOptions): Auth
       return createPrincipal({ ...facts, ...(roles && { roles }) });
     },
   };
-}
-
-function wrongFact(field: string, why: string): PinnaceError {
-  return new PinnaceError('unauthenticated', `Cannot accept the caller: its "${field}" ${why}`, {
-    details: { reason: 'invalid_principal', field },
-  });
 }
 
 async function lookUp(

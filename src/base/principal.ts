@@ -79,14 +79,18 @@ export function isPrincipalName(value: unknown): value is string {
  * Creates a principal from facts that an authenticator has verified. Never call it with anything that a request merely claims.
  *
  * @throws PinnaceError `unauthenticated` (reason `invalid_principal`, with the `field`) where tenant, subject, actor or a role is empty,
- * longer than 256 characters, has control characters, or is the text of a missing value, such as "undefined".
+ * longer than 256 characters, has control characters, or is the text of a missing value, such as "undefined", and where `agents` or
+ * `scopes` is no list.
  */
 export function createPrincipal(facts: Principal): Principal {
-  const { tenant, subject, actor, roles = [] } = facts;
+  const { tenant, subject, actor, roles = [], agents, scopes: granted } = facts;
   requireName('tenant', tenant);
   requireName('subject', subject);
   if (actor !== undefined) requireName('actor', actor);
   for (const role of roles) requireName('roles', role);
+  // A text has `includes` too: the scope "sysadmin" of a token would count as "admin".
+  if (agents !== '*' && !Array.isArray(agents)) throw wrongFact('agents', 'must be "*" or an array of agent ids');
+  if (!Array.isArray(granted)) throw wrongFact('scopes', 'must be an array of scopes');
   const principal = Object.freeze({ ...facts, ...(facts.roles && { roles: Object.freeze([...facts.roles]) }) });
   verified.add(principal);
   return principal;
@@ -94,11 +98,14 @@ export function createPrincipal(facts: Principal): Principal {
 
 function requireName(field: string, value: unknown): void {
   if (isPrincipalName(value)) return;
-  throw new PinnaceError(
-    'unauthenticated',
-    `Cannot accept the caller: its "${field}" must be 1 to 256 characters without control characters, and not "undefined"`,
-    { details: { reason: 'invalid_principal', field } },
-  );
+  throw wrongFact(field, 'must be 1 to 256 characters without control characters, and not "undefined"');
+}
+
+/** The refusal of a caller of whom an authenticator says something that cannot be. */
+export function wrongFact(field: string, why: string): PinnaceError {
+  return new PinnaceError('unauthenticated', `Cannot accept the caller: its "${field}" ${why}`, {
+    details: { reason: 'invalid_principal', field },
+  });
 }
 
 /** The principal of the code that composes the runtime: the tenant `local`, every scope, and the deployment. */

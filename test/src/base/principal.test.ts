@@ -33,6 +33,17 @@ describe('createPrincipal', () => {
     }
   });
 
+  it.each<[field: 'agents' | 'scopes', wrong: unknown]>([
+    ['agents', 'helper-admin'],
+    ['agents', undefined],
+    ['scopes', 'openid sysadmin'],
+    ['scopes', undefined],
+  ])('refuses %s that are no list, such as %j: a text has a part of many names', (field, wrong) => {
+    expect(() => createPrincipal({ ...facts, [field]: wrong } as Principal)).toThrow( // wrong on purpose
+      expect.objectContaining({ status: 401, details: { reason: 'invalid_principal', field } }),
+    );
+  });
+
   it.each(['a', 'x'.repeat(256), 'group:42', 'Ünï@example.com', 'Undefined', '__proto__', 'a b', '0'])(
     'accepts %j',
     (name) => {
