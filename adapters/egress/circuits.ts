@@ -1,4 +1,4 @@
-/** Isolates failing origins: a bulkhead for each origin, and a circuit breaker for each kind of path at it. */
+/** Isolates failing origins: for each tenant a bulkhead at each origin, and a circuit breaker for each kind of path at it. */
 
 import { BoundedMap } from '../../src/base/bounded-map.ts';
 import {
@@ -33,15 +33,17 @@ export interface CircuitTarget {
   readonly origin: string;
   /** What shares a breaker at the origin. */
   readonly kind: string;
+  /** Whose slots and breakers they are; the composition's own when absent. */
+  readonly tenant: string | undefined;
 }
 
 /** Creates the circuits of all origins. Holds 1,000 of each kind and evicts the least recently used one. */
 export function createCircuits(options: CircuitOptions = {}): Circuits {
   const slots = new BoundedMap<string, IPolicy>(maxCircuits);
   const breakers = new BoundedMap<string, Breaker>(maxCircuits);
-  return ({ origin, kind }, call) => {
-    const held = slots.getOrCreate(origin, () => bulkhead(options.concurrency ?? 16));
-    const breaker = breakers.getOrCreate(`${origin} ${kind}`, () => createBreaker(options));
+  return ({ origin, kind, tenant = '' }, call) => {
+    const held = slots.getOrCreate(`${origin} ${tenant}`, () => bulkhead(options.concurrency ?? 16));
+    const breaker = breakers.getOrCreate(JSON.stringify([origin, tenant, kind]), () => createBreaker(options));
     return throughCircuit(held, breaker, call);
   };
 }

@@ -56,14 +56,14 @@ export function guardedFetch(send: Send, settings: GuardedFetchOptions = {}): Eg
       const first = await firstHop(request, reach);
       checkSecrets(first.url, options);
       if (parseTraceparent(traceparent)) first.headers.set('traceparent', traceparent ?? '');
-      const { timeoutMs = limits === 'caller' ? Infinity : 10_000 } = options;
+      const { timeoutMs = limits === 'caller' ? Infinity : 10_000, tenant } = options;
       const deadline = createDeadline({ signal, timeoutMs, keepsReason: limits === 'caller' });
       const follow = (): Promise<HeldAnswer> => exchange(first, { send, reach, options, deadline });
       try {
         if (limits === 'caller') return (await follow()).answer;
         const kind = options.circuit ?? pathKind(first.url);
         const throughCircuit = await circuits();
-        return await throughCircuit({ origin: first.url.origin, kind }, follow);
+        return await throughCircuit({ origin: first.url.origin, kind, tenant }, follow);
       } catch (error) {
         deadline.release();
         throw error;

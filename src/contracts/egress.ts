@@ -33,6 +33,8 @@ export interface EgressOptions {
   readonly secretFields?: Readonly<Record<string, SecretText>>;
   /** Names the requests that share a circuit breaker at their origin; those of the same path, ids aside, when absent. */
   readonly circuit?: string;
+  /** For whom it is sent: its failures and open calls count for this tenant alone, and are not in the way of others. */
+  readonly tenant?: string;
   /** `media`: a body of an image, a sound, a PDF or bytes without a type is read too; text and JSON alone when absent. */
   readonly accept?: 'media';
   /**

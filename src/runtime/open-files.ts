@@ -349,7 +349,7 @@ const fetchMs = 15_000;
 
 /** Returns the bytes. @throws PinnaceError `forbidden`, `not_found`, `unavailable`, or `invalid_argument` for a file that is too large. */
 async function fetchFile(url: string, access: FileAccess): Promise<Uint8Array<ArrayBuffer>> {
-  const { egress, signal, limits: { attachmentLength: maxBytes } } = access;
+  const { egress, signal, owner: { tenant }, limits: { attachmentLength: maxBytes } } = access;
   if (!egress) throw noWay('this runtime has no egress');
   try {
     const answer = await egress.fetch(new Request(url), {
@@ -359,6 +359,7 @@ async function fetchFile(url: string, access: FileAccess): Promise<Uint8Array<Ar
       timeoutMs: fetchMs,
       signal,
       circuit: 'attachment',
+      tenant,
     });
     if (!answer.ok) await answer.body?.cancel();
     requireOk(answer.status);

@@ -37,9 +37,9 @@ export async function callHttp(
     HttpCallOptions,
 ): Promise<HttpToolOutput> {
   const { method, origin, redirectOrigins, maxBytes, timeoutMs, retries } = config;
-  const circuit = `${tenant} ${method} ${config.path}`; // one tenant's bad key or quota is no other's failure
+  const circuit = `${method} ${config.path}`;
   const origins = narrowEgress([origin, ...redirectOrigins], agentOrigins) ?? [];
-  const terms = { origins, maxBytes, timeoutMs, signal, circuit };
+  const terms = { origins, maxBytes, timeoutMs, signal, circuit, tenant };
   const send = async (): Promise<HttpToolOutput> => {
     const { request, ...secretParts } = buildRequest(config, { input, secrets });
     return await withinRequest(span, { origin, method }, async (trace) => {

@@ -64,11 +64,11 @@ export function fetchUrlTool(options: FetchUrlOptions): Tool {
     approval,
     keywords: ['web', 'http', 'page', 'download', 'read'],
     input: Input,
-    async execute({ url }, { signal, redact, span, origins: ofAgent }) {
+    async execute({ url }, { signal, redact, span, origins: ofAgent, principal: { tenant } }) {
       const target = targetOf(url);
       requireWithin(target, own, 'the composition');
       requireWithin(target, ofAgent, 'the "egress" of the agent');
-      const terms = { origins: reachOf(own, ofAgent), maxBytes, signal };
+      const terms = { origins: reachOf(own, ofAgent), maxBytes, signal, tenant };
       const { answer, text } = await withinRequest(span, { origin: target.origin, method: 'GET' }, async (trace) => {
         const given = await egress.fetch(new Request(target), terms).catch((error: unknown) => {
           throw leadsOutside(error) ? redirectDenied(error) : error;

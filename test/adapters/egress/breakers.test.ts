@@ -18,6 +18,17 @@ describe('the circuit breakers of an origin', () => {
     expect((await egress.fetch(get(home), terms({ circuit: 'two' }))).status).toBe(500);
   });
 
+  it("and the places of open calls are a tenant's own", async () => {
+    const { egress } = scriptedEgress([down], { circuit: { concurrency: 1 } });
+    for (let i = 0; i < 5; i++) await (await egress.fetch(get(home), terms({ tenant: 'a' }))).body?.cancel();
+    expect(await reasonOf(egress.fetch(get(home), terms({ tenant: 'a' })))).toContain('dependency_unavailable');
+    const held = await egress.fetch(get(home), terms({ tenant: 'b' }));
+    expect(await reasonOf(egress.fetch(get(home), terms({ tenant: 'b' })))).toContain('too_many_calls');
+    expect((await egress.fetch(get(home), terms({ tenant: 'c' }))).status).toBe(500);
+    expect((await egress.fetch(get(home), terms())).status).toBe(500);
+    await held.body?.cancel();
+  });
+
   it('say why they are open, and when to try again', async () => {
     const { egress } = scriptedEgress([down]);
     for (let i = 0; i < 5; i++) await egress.fetch(get(home), terms());

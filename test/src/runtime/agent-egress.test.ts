@@ -13,6 +13,7 @@ import {
   type ToolDefinitionInput,
   type UIMessageChunk,
 } from '../../../src/index.ts';
+import type { Egress } from '../../../src/contracts/egress.ts';
 import { fetchUrlTool } from '../../../src/tools/index.ts';
 import { redirect, scriptedEgress, text } from '../../fixtures/egress.ts';
 import { fakeSource } from '../../fixtures/grounding-source.ts';
@@ -52,7 +53,14 @@ function composed(
       readonly definitions?: readonly ToolDefinitionInput[];
     },
 ) {
-  const { egress, sent } = scriptedEgress(answers, { circuit: { failures: 100 } });
+  const { egress: scripted, sent } = scriptedEgress(answers, { circuit: { failures: 100 } });
+  const tenants: unknown[] = [];
+  const egress: Egress = {
+    fetch(request, terms) {
+      tenants.push(terms.tenant);
+      return scripted.fetch(request, terms);
+    },
+  };
   const events: ObservedEvent[] = [];
   const base = { name: 'Agent', entryTools: ['*', 'fetch_url'] };
   const catalog = staticCatalog({
@@ -72,7 +80,7 @@ function composed(
     ...options,
     tools: [fetchUrlTool({ egress, origins: [crm, docs, 'https://*.example.org'] }), ...options.tools ?? []],
   });
-  return { runtime, sent, events };
+  return { runtime, sent, tenants, events };
 }
 
 const calls = (tool: string, input: Record<string, unknown>) =>
@@ -82,6 +90,16 @@ const errorsIn = (chunks: readonly UIMessageChunk[]) =>
 const denied = (origin?: string) => ({
   code: 'forbidden',
   details: { reason: 'egress_denied', ...(origin !== undefined && { origin }) },
+});
+
+it('names the tenant in requests of tools and of files by address, so that one is not in the way of others', async () => {
+  const called = callsTools({ tool: 'fetch_url', input: { url: docs } }, { tool: 'look', input: { q: 'x' } });
+  const { runtime, tenants } = composed({ models: { helper: scriptedModel(called, says('ok')).model } });
+  const file = { type: 'file', mediaType: 'image/png', url: 'https://files.example.com/a.png' } as const;
+  await readAll(await runtime.run(runRequest(), me));
+  const messages = [{ id: 'm1', role: 'user' as const, parts: [file] }];
+  await readAll(await runtime.run(runRequest({ chat: { id: 'chat-2', messages } }), me));
+  expect(tenants).toEqual(['local', 'local', 'local']);
 });
 
 describe('the egress list of an agent', () => {
