@@ -348,7 +348,9 @@ function nameIn(name: string, { toolName }: ProviderRules): string {
 class SentIds {
   readonly #rules: ProviderRules;
   /** The calls that wait for their results. Chats that others have stored may use an id again within one answer. */
-  readonly #sent = new Map<string, readonly string[]>();
+  readonly #sent = new Map<string, string[]>();
+  /** How often an id was shaped, so that a client that repeats one id makes no long search of each call. */
+  readonly #tried = new Map<string, number>();
   readonly #used = new Set<string>();
   readonly #ofAnswer = new Set<string>();
 
@@ -358,7 +360,9 @@ class SentIds {
 
   startAnswer(): void {
     this.#ofAnswer.clear();
-    if (this.#rules.mayRepeatIds) this.#used.clear();
+    if (!this.#rules.mayRepeatIds) return;
+    this.#used.clear();
+    this.#tried.clear();
   }
 
   /** Returns the id that the provider itself gave, where it takes that, or else one in its form. */
@@ -368,26 +372,29 @@ class SentIds {
     const own = providerCallId(toolCallId);
     const id = form.test(own) && !this.#used.has(own) ? own : this.#shaped(toolCallId, form);
     this.#used.add(id);
-    this.#sent.set(toolCallId, [...this.#ofAnswer.has(toolCallId) ? this.#sent.get(toolCallId) ?? [] : [], id]);
+    if (this.#ofAnswer.has(toolCallId)) this.#sent.get(toolCallId)?.push(id);
+    else this.#sent.set(toolCallId, [id]);
     this.#ofAnswer.add(toolCallId);
     return id;
   }
 
   ofResult(toolCallId: string): string {
-    const [id = this.#shaped(toolCallId, this.#rules.callId), ...others] = this.#sent.get(toolCallId) ?? [];
-    if (others.length > 0) this.#sent.set(toolCallId, others);
-    return id;
+    const sent = this.#sent.get(toolCallId) ?? [];
+    return (sent.length > 1 ? sent.shift() : sent[0]) ?? this.#shaped(toolCallId, this.#rules.callId);
   }
 
   /** The same call gets the same id in each request: what follows it changes nothing. */
   #shaped(toolCallId: string, form: RegExp): string {
-    for (let n = 0;; n++) {
+    const name = `${form.source} ${toolCallId}`;
+    for (let n = this.#tried.get(name) ?? 0;; n++) {
       const source = n === 0 ? toolCallId : `${toolCallId}~${n}`;
       const digest = sha256Sync(source);
       const id = [source.replace(/[^a-zA-Z0-9_-]/g, '_'), digest.slice(0, 32), digest.slice(0, 9)].find((one) =>
         form.test(one)
       );
-      if (id !== undefined && !this.#used.has(id)) return id;
+      if (id === undefined || this.#used.has(id)) continue;
+      this.#tried.set(name, n);
+      return id;
     }
   }
 }

@@ -165,7 +165,7 @@ function withoutOtherNames(text: string, tools: readonly ActiveTool[]): string {
 
 const operatorWords: readonly (readonly [RegExp, string])[] = [
   [/(?<=(?<![\d.,])\d{1,3}(?:,\d{3})*),(?=\d{3}(?!\d))/gu, ''], // 1,250,000
-  [/(\d+(?:\.\d+)?)\s*%\s+o[fn]\s+(\d+(?:\.\d+)?)/giu, '$1 / 100 * $2'],
+  [/(?<!\d)(\d+(?:\.\d+)?)\s*%\s+o[fn]\s+(\d+(?:\.\d+)?)/giu, '$1 / 100 * $2'],
   [/\bhalf\s+of\s+(\d+(?:\.\d+)?)/giu, '$1 / 2'],
   [/\bfactorial\s+of\s+(\d+)/giu, '$1!'],
   [/(?<=[\d)])\s+(?:to\s+the\s+power\s+of|raised\s+to)(?=\s+[\d(-])/giu, ' ^'],

@@ -181,6 +181,7 @@ describe('the rehearsal model, whatever the conversation and the schemas', () =>
       'A ',
       'from ',
       '1+',
+      '0',
       '(',
       'then ',
       'sqrt(',

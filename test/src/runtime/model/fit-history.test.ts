@@ -177,6 +177,22 @@ function firstOf(body: string): unknown {
   return (messages ?? contents)?.[0];
 }
 
+it('gives the calls of a client that repeats one id ids of their own, in linear time', () => {
+  const part = { toolCallId: 'c', toolName: 'add' };
+  const [call, output] = [{ ...part, type: 'tool-call', input: {} }, { type: 'text', value: '1' }] as const;
+  const content = Array.from({ length: 20_000 }, () => call); // in quadratic time it would not end
+  const results = content.map(() => ({ ...part, type: 'tool-result' as const, output }));
+  const model = { provider: 'openai.chat', modelId: 'm' };
+  const fitted = fitHistory([...hello, { role: 'assistant', content }, { role: 'tool', content: results }], model);
+  const idsOf = (role: string): string[] => fitted.filter((one) => one.role === role).flatMap((one) => callIdsOf(one));
+  expect(new Set(idsOf('assistant')).size).toBe(content.length);
+  expect(idsOf('tool')).toEqual(idsOf('assistant'));
+});
+
+function callIdsOf({ content }: LanguageModelV4Message): string[] {
+  return (typeof content === 'string' ? [] : content).flatMap((part) => 'toolCallId' in part ? [part.toolCallId] : []);
+}
+
 describe('the names of parameters', () => {
   const inputSchema = {
     type: 'object' as const,
