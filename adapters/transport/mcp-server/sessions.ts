@@ -16,7 +16,7 @@ interface Sessions {
   /**
    * Serves a request of a session, or one that opens a session; `undefined` for any other.
    *
-   * @throws PinnaceError `overloaded` when all sessions are taken by other principals.
+   * @throws PinnaceError `overloaded` when all sessions are taken, and no other tenant or person has several more than the caller.
    */
   fetch(request: Request, caller: McpCaller): Promise<Response | undefined>;
 }
@@ -40,10 +40,12 @@ export function createSessions(
   };
   /** Not asynchronous: two clients must not take the same place. */
   const makeRoom = (principal: Principal): void => {
-    const own = [...sessions.values()].filter((session) => isOf(session, principal));
-    const [oldest] = own.toSorted((one, other) => one.usedAt - other.usedAt);
-    const isFull = sessions.size >= max;
-    if (oldest && (isFull || own.length >= maxPerPrincipal)) void close(oldest);
+    const all = [...sessions.values()].toSorted((one, other) => one.usedAt - other.usedAt);
+    const own = all.filter((session) => isOf(session, principal));
+    const isFull = all.length >= max;
+    const isOver = own.length > 0 && (isFull || own.length >= maxPerPrincipal);
+    const given = isOver ? own[0] : isFull ? oldestOfMany(all, principal) : undefined;
+    if (given) void close(given);
     else if (isFull) throw full();
   };
   const onEnd = (id: string): void => void close(sessions.get(id));
@@ -76,6 +78,21 @@ export function createSessions(
 
 function isOf({ principal: { tenant, subject } }: Session, caller: Principal): boolean {
   return owns(caller, { tenant, subject });
+}
+
+/**
+ * Where all are taken: the idle session that was unused for longest, of the tenant that has the most, and of several more than the
+ * caller's; within the caller's tenant, of the person. So nobody's many sessions keep others out.
+ */
+function oldestOfMany(all: readonly Session[], { tenant, subject }: Principal): Session | undefined {
+  const byTenant = Map.groupBy(all, ({ principal }) => principal.tenant);
+  const own = byTenant.get(tenant) ?? [];
+  const [most = []] = [...byTenant.values()].toSorted((one, other) => other.length - one.length);
+  const isFair = most.length <= own.length + 1;
+  const bySubject = Map.groupBy(isFair ? own : most, ({ principal }) => principal.subject);
+  const [many = []] = [...bySubject.values()].toSorted((one, other) => other.length - one.length);
+  const isMany = !isFair || many.length > (bySubject.get(subject)?.length ?? 0) + 1;
+  return isMany ? many.find(({ open }) => open === 0) : undefined;
 }
 
 /** The same for a session that never was, one that is closed, and one of another principal. */

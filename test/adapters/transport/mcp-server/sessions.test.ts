@@ -35,7 +35,7 @@ interface Given {
 const url = 'http://127.0.0.1/mcp';
 
 async function endpoint({ resources = [], sessions = {}, authorize, now }: Given = {}): Promise<Handler> {
-  const tokens = await Promise.all(['ann', 'bob', 'eve'].map(async (subject) => ({
+  const tokens = await Promise.all(['ann', 'bob', 'cid', 'eve'].map(async (subject) => ({
     digest: await digestOfToken(subject),
     tenant: subject === 'eve' ? 'u' : 't',
     subject,
@@ -147,24 +147,27 @@ describe('a session of a client of 2025-11-25', () => {
     expect(await statusOf(serve, 'ann', idle)).toBe(404);
   });
 
-  it('makes room for another of its principal, and for none of others', async () => {
-    const serve = await endpoint({ sessions: { max: 3, maxPerPrincipal: 2 } });
+  it('makes room for another of its principal, and for one of who has the fewest where all are taken', async () => {
+    let now = 0;
+    const serve = await endpoint({ sessions: { max: 3, maxPerPrincipal: 2 }, now: () => ++now });
     const [first, second, third] = [await initialize(serve), await initialize(serve), await initialize(serve)];
     expect(await statusOf(serve, 'ann', first)).toBe(404);
     expect(await statusOf(serve, 'ann', second)).toBe(200);
-    await initialize(serve, 'bob');
+    const bobs = await initialize(serve, 'bob');
+    const eves = await initialize(serve, 'eve'); // another tenant: the one of ann and bob has three
+    expect([await statusOf(serve, 'ann', third), await statusOf(serve, 'bob', bobs)]).toEqual([404, 200]);
     const refused = await send(serve, {
-      token: 'eve',
+      token: 'cid',
       body: {
         id: 1,
         method: 'initialize',
-        params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'e', version: '1' } },
+        params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'c', version: '1' } },
       },
     });
     expect(refused.status).toBe(503);
     expect(refused.headers.get('retry-after')).not.toBeNull();
     expect(await refused.json()).toMatchObject({ code: 'overloaded' });
-    expect(await statusOf(serve, 'ann', third)).toBe(200);
+    expect([await statusOf(serve, 'ann', second), await statusOf(serve, 'eve', eves)]).toEqual([200, 200]);
   });
 
   it('is opened by a client that starts again with the id of a session that is gone', async () => {
