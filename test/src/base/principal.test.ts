@@ -39,7 +39,7 @@ describe('createPrincipal', () => {
     ['scopes', 'openid sysadmin'],
     ['scopes', undefined],
   ])('refuses %s that are no list, such as %j: a text has a part of many names', (field, wrong) => {
-    expect(() => createPrincipal({ ...facts, [field]: wrong } as Principal)).toThrow( // wrong on purpose
+    expect(() => createPrincipal({ ...facts, [field]: wrong })).toThrow(
       expect.objectContaining({ status: 401, details: { reason: 'invalid_principal', field } }),
     );
   });
