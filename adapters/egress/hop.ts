@@ -71,7 +71,9 @@ function checked(url: string, { schemes, origins, within, privateOrigins }: Reac
   const isExact = target !== null && origins !== 'any' && origins.includes(target.origin);
   const isListed = target !== null && (isExact || origins === 'any' || isWithinEgress(target, origins));
   const isAllowed = isListed && isWithinEgress(target, within);
-  if (isExact && isAllowed && isPrivateOriginAllowed(target, privateOrigins)) {
+  // With credentials it breaks a rule below: who redirects would choose whom a private service takes the request for.
+  const isPlain = target?.username === '' && target.password === '';
+  if (isPlain && isExact && isAllowed && isPrivateOriginAllowed(target, privateOrigins)) {
     return { url: withoutHash(target), isPrivate: true };
   }
   // A host that no entry names exactly has the port of its scheme.

@@ -146,6 +146,14 @@ describe('guardedFetch, on this machine', () => {
     expect(sent.map(({ url }) => url)).toEqual([`${local}/mcp`]);
   });
 
+  it('follows no redirect to a private host with credentials that its sender chose', async () => {
+    const inside = 'https://10.1.2.3';
+    const hops = [redirect(302, 'https://admin:admin@10.1.2.3/'), text('hello')];
+    const { egress, sent } = scriptedEgress(hops, { privateOrigins: [inside] });
+    expect(await reasonOf(egress.fetch(get(home), terms({ origins: [home, inside] })))).toBe('forbidden: url_refused');
+    expect(sent).toHaveLength(1);
+  });
+
   it('follows no redirect there from elsewhere', async () => {
     const { egress, sent } = scriptedEgress([redirect(302, local), text('hello')], { loopback: [local] });
     expect(await reasonOf(egress.fetch(get(home), terms()))).toBe('forbidden: url_refused');
