@@ -1,6 +1,7 @@
 /** Requests to a model endpoint as they must be, and its answers as the AI SDK reads them. */
 
 import { asRecord, isRecord } from '../../src/base/is-record.ts';
+import { mapSchema } from '../../src/base/object-schema.ts';
 import { withReasoningDetails } from './answer-thoughts.ts';
 import { readAnswer } from './model-answer.ts';
 
@@ -32,10 +33,10 @@ export function modelFetch(options: ModelFetchOptions = {}): typeof fetch {
       const body = withoutRefused(sent, refused);
       const response = await inner(input, { ...init, headers, ...(body !== undefined && { body }) });
       if (response.ok) return isStreamed(init?.body) ? await readAnswer(response) : response;
-      if (response.status !== 400 && response.status !== 422) return response;
+      if (![400, 422, 500].includes(response.status)) return response;
       const error = (await response.text()).slice(0, longestError);
       const request = parsedBody(body);
-      const name = refusedParameter(error, request);
+      const name = response.status === 500 ? patternIn(error, request) : refusedParameter(error, request);
       if (name !== undefined && !refused.has(name) && mayRemove(name, request) && tries < mostRefusals) {
         refused.add(name);
       } else {
@@ -67,7 +68,20 @@ function parsedBody(body: RequestInit['body']): Readonly<Record<string, unknown>
 type Body = Readonly<Record<string, unknown>>;
 
 /** What the AI SDK adds by itself: a request means the same without it. `max_tokens` has a newer name. */
-const removable = ['stream_options', 'parallel_tool_calls', 'strict', 'tool_choice', 'max_tokens'] as const;
+const removable = ['stream_options', 'parallel_tool_calls', 'strict', 'tool_choice', 'max_tokens', 'pattern'] as const;
+
+/** How servers say that they cannot make a grammar of a schema; inputs and answers are checked here as well. */
+const noGrammar =
+  /pattern must start|(?:failed to|cannot|could not|unable to|error) (?:parse|parsing|compile|build|create)[^.]{0,20} (?:grammar|regex)|schema conversion failed|(?:invalid|unsupported) (?:regex|grammar|pattern)/i;
+
+/** The keywords of a schema that are about the characters of a text. */
+const ofTexts: readonly string[] = ['pattern', 'format', 'minLength', 'maxLength'];
+
+/** Returns `pattern` where the server cannot read one in a schema. */
+function patternIn(error: string, body: Body): string | undefined {
+  const schemas = JSON.stringify([body['tools'], body['response_format']]);
+  return noGrammar.test(error) && ofTexts.some((name) => schemas.includes(`"${name}":`)) ? 'pattern' : undefined;
+}
 
 /** The words of a server that does not know a parameter, or does not want it. A value that is too large is no reason to remove a limit. */
 const refusal =
@@ -78,7 +92,7 @@ const refusal =
  * take it. `undefined` for every other error.
  */
 export function refusedParameter(error: string, body: Body): string | undefined {
-  if (!refusal.test(error)) return undefined;
+  if (!refusal.test(error)) return patternIn(error, body);
   const sent = Object.keys(body).filter((name) =>
     body[name] !== undefined && !['messages', 'model', 'stream'].includes(name)
   );
@@ -87,7 +101,8 @@ export function refusedParameter(error: string, body: Body): string | undefined 
   const named = names.toSorted((a, b) => b.length - a.length).filter((name) =>
     new RegExp(`(?<![a-z0-9_])${name.replace(/[^a-z0-9_]/gi, '')}(?![a-z0-9_])`, 'i').test(error)
   );
-  return named.includes('strict') && named.length > 1 ? 'strict' : named[0]; // `tools.0.function.strict`
+  // `tools.0.function.strict`
+  return patternIn(error, body) ?? (named.includes('strict') && named.length > 1 ? 'strict' : named[0]);
 }
 
 /** Whether the request means the same without the parameter. */
@@ -100,7 +115,8 @@ export function mayRemove(name: string, body: Body): boolean {
 export function withoutParameters(body: Body, names: Iterable<string>): Body {
   let left: Body = body;
   for (const name of names) {
-    if (name === 'strict') left = withoutStrict(left);
+    if (name === 'strict') left = withChanged(left, ({ strict: _, ...rest }) => rest);
+    else if (name === 'pattern') left = withChanged(left, withoutPatterns);
     else {
       const { [name]: value, ...others } = left;
       left = name === 'max_tokens' && value !== undefined ? { ...others, max_completion_tokens: value } : others;
@@ -113,18 +129,29 @@ function usesStrict(body: Body): boolean {
   return JSON.stringify([body['tools'], body['response_format']]).includes('"strict":');
 }
 
-function withoutStrict(body: Body): Body {
+type Change = (value: Body) => Body;
+
+/** Changes what tools and the form of the answer consist of. */
+function withChanged(body: Body, change: Change): Body {
   const { tools, response_format: format } = body;
   return {
     ...body,
-    ...(Array.isArray(tools) && { tools: tools.map((tool) => withoutStrictIn(tool, 'function')) }),
-    ...(isRecord(format) && { response_format: withoutStrictIn(format, 'json_schema') }),
+    ...(Array.isArray(tools) && { tools: tools.map((tool) => withChangedIn(tool, 'function', change)) }),
+    ...(isRecord(format) && { response_format: withChangedIn(format, 'json_schema', change) }),
   };
 }
 
-function withoutStrictIn(value: unknown, field: string): unknown {
+function withChangedIn(value: unknown, field: string, change: Change): unknown {
   const { [field]: inner, ...others } = asRecord(value);
-  if (!isRecord(inner)) return value;
-  const { strict: _, ...rest } = inner;
-  return { ...others, [field]: rest };
+  return isRecord(inner) ? { ...others, [field]: change(inner) } : value;
+}
+
+function withoutPatterns({ parameters, schema, ...others }: Body): Body {
+  const shorter = (value: unknown): unknown =>
+    mapSchema(value, (one) => Object.fromEntries(Object.entries(one).filter(([name]) => !ofTexts.includes(name))));
+  return {
+    ...others,
+    ...(parameters !== undefined && { parameters: shorter(parameters) }),
+    ...(schema !== undefined && { schema: shorter(schema) }),
+  };
 }

@@ -51,12 +51,13 @@ export function createCompatibleModel(options: OpenAiCompatibleOptions, omitted:
   checkHeaders(headers);
   const baseURL = checkBaseUrl(baseUrl);
   /** Its code is loaded with the first request: a page with the built-in model needs none of it. */
-  const inner = loadOnce(async (): Promise<LanguageModel> => {
-    const [{ createOpenAICompatible }, { modelFetch }] = await Promise.all([
+  const inner = loadOnce(async (): Promise<Pick<LanguageModel, 'doGenerate' | 'doStream'>> => {
+    const [{ createOpenAICompatible }, { modelFetch }, { extrasExtractor, withExtras }] = await Promise.all([
       import('@ai-sdk/openai-compatible'),
       import('./model-fetch.ts'),
+      import('./answer-extras.ts'),
     ]);
-    return createOpenAICompatible({
+    const chat = createOpenAICompatible({
       name: 'openai-compatible',
       baseURL,
       includeUsage: true, // else the endpoint reports no usage
@@ -64,7 +65,12 @@ export function createCompatibleModel(options: OpenAiCompatibleOptions, omitted:
       headers: { ...headers },
       ...(apiKey !== undefined && { apiKey: () => readKey(apiKey) }),
       fetch: modelFetch({ fetch, headers, refused: omitted }),
+      metadataExtractor: extrasExtractor,
     }).chatModel(model);
+    return {
+      doGenerate: (call: Call) => chat.doGenerate(call),
+      doStream: async (call: Call) => withExtras(await chat.doStream(call)),
+    };
   });
   // The SDK's own object can be serialised together with its headers. This one holds nothing but functions and names.
   return {

@@ -116,8 +116,8 @@ function toCallError(facts: Cause, cause: unknown): PinnaceError {
       details: { reason: 'provider_quota', status },
     });
   }
-  if (status === 429) return rateLimited(facts, cause);
-  if (tooLong.test(said)) return promptTooLong(cause, status);
+  if (status === 429 && !oneTooLarge.test(said)) return rateLimited(facts, cause);
+  if (status === 413 || status === 429 || tooLong.test(said)) return promptTooLong(cause, status);
   if (passing.has(status) || status >= 500) {
     return new PinnaceError('unavailable', `The model endpoint failed (status ${status})`, {
       cause,
@@ -153,13 +153,18 @@ const badKey =
 const noTools =
   /not support (?:tools?|tool.?(?:use|calling)|functions?|function.?calling)\b|support tool use|enable-auto-tool-choice|tools? (?:is|are) not supported/i;
 
-/** How servers say that a prompt does not fit, with the status 400, 413, 422 or 500. */
+/** How servers say that a prompt does not fit, with the status 400, 422 or 500. */
 const tooLong = new RegExp(
   [
-    'context_length_exceeded|exceed_context_size|string_above_max_length',
-    '(?:maximum|available) context (?:length|size|window)|context (?:length|size|window)[^.]{0,40} exceeded',
-    'exceeds?[^.]{0,60}context|prompt is too long|input (?:is too long|length exceeds)|(?:prompt|input) token count[^.]{0,60}exceeds',
-    'context the overflows|request too large for model|too many tokens',
+    'context_length_exceeded|exceed_context_size|string_above_max_length|context shift is disabled',
+    '(?:maximum|available) context (?:length|size|window)|context[ _]?(?:length|size|window|limit)[^.]{0,40}exceed',
+    "exceeds?[^.]{0,60}context|exceed(?:s|ed)? (?:the )?(?:model(?:'s)? )?token limit|context the overflows",
+    '(?:prompt|input|messages?|conversation) (?:is |are )?too (?:long|large)|too many tokens|request too large for model',
+    '(?:prompt|input|request|token)s? (?:token )?(?:length|size|count|tokens)[^.]{0,60} exceed',
+    '(?:longer|larger|greater) than the (?:model|context|maximum (?:model|context|input|prompt))',
+    'maximum (?:allowed )?(?:prompt|input|sequence|model) length|max_(?:model|seq|input|prompt)_(?:len|tokens)',
+    'range of input length|reduce the length of (?:the |your )?(?:messages|prompt|input|conversation)',
+    '`?inputs`? (?:tokens \\+|must have less than)|(?:prompt|输入|上下文|长度)[^。]{0,20}(?:超长|过长|超过|超出)',
   ].join('|'),
   'i',
 );
@@ -171,6 +176,9 @@ function promptTooLong(cause: unknown, status: number): PinnaceError {
     { cause, details: { reason: 'provider_context_length', status } },
   );
 }
+
+/** One request that is above the limit of a minute: no pause makes it fit. */
+const oneTooLarge = /request too large/i;
 
 /** What a later try cannot change, though servers answer 429. */
 const outOfCredit = /insufficient_(?:quota|balance|credits?)|credit_balance|billing_(?:hard_limit|not_active)/i;

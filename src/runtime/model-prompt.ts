@@ -3,12 +3,12 @@
 import type {
   LanguageModelV4CallOptions,
   LanguageModelV4FilePart,
-  LanguageModelV4FunctionTool,
   LanguageModelV4Message,
   LanguageModelV4ToolResultOutput,
   LanguageModelV4ToolResultPart,
 } from '@ai-sdk/provider';
 import { isRecord } from '../base/is-record.ts';
+import { providerSchema } from '../base/object-schema.ts';
 import { PinnaceError } from '../base/errors.ts';
 import type { ToolDefinition } from '../base/schema.ts';
 import { declaredBy } from '../tools/availability.ts';
@@ -60,15 +60,10 @@ export function toPromptTools(
       const { name, description, paramsSchema, type, config } = definition;
       const declared = type && declaredBy({ type, config });
       if (declared) return { type: 'provider', ...declared, name };
-      return { type: 'function', name, description, inputSchema: withProperties(paramsSchema) };
+      return { type: 'function', name, description, inputSchema: providerSchema(paramsSchema) };
     });
   promptTools.set(tools, made);
   return made;
-}
-
-/** Providers refuse the schema of an object without `properties`, which JSON Schema and MCP allow. */
-function withProperties(schema: PromptToolSource['paramsSchema']): LanguageModelV4FunctionTool['inputSchema'] {
-  return schema['properties'] === undefined ? { type: 'object', ...schema, properties: {} } : schema;
 }
 
 function toPromptMessage(message: ModelMessage): LanguageModelV4Message {

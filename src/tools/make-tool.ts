@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import type { StandardSchema } from '../base/model-settings.ts';
 import { PinnaceError } from '../base/errors.ts';
 import { jsonSchemaOf } from '../base/json-schema-of.ts';
+import { isObjectSchema } from '../base/object-schema.ts';
 import { parse, toIssue } from '../base/parse.ts';
 import { type JsonSchema, ToolDefinition } from '../base/schema.ts';
 import { requireDestinations } from './input-fields.ts';
@@ -175,8 +176,9 @@ function readOf<S>(
 ): ReadSchema {
   try {
     const found = read(schema, side);
-    if (side === 'input' && found.jsonSchema['type'] !== 'object') throw new TypeError('it must describe an object');
-    return found;
+    if (side === 'output' || found.jsonSchema['type'] === 'object') return found;
+    if (!isObjectSchema(found.jsonSchema)) throw new TypeError('it must describe an object');
+    return { ...found, jsonSchema: { type: 'object', ...found.jsonSchema } };
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : '';
     throw new PinnaceError(

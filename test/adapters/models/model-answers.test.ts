@@ -448,6 +448,81 @@ describe('a parameter that a server refuses', () => {
   });
 });
 
+describe('a schema that the server cannot make a grammar of', () => {
+  const inputSchema = {
+    type: 'object' as const,
+    properties: { pattern: { type: 'string' as const, pattern: '[0-9]' }, of: { items: { maxLength: 3 } } },
+  };
+  const grammar = (status: number, message: string): Answer => (body) =>
+    JSON.stringify(body).includes('[0-9]')
+      ? sent(JSON.stringify({ error: { message } }), { status, type: 'application/json' })
+      : sent(events(...plain, '[DONE]'));
+
+  it.each([
+    [400, "JSON schema conversion failed: Pattern must start with '^' and end with '$'"],
+    [400, 'Failed to initialize samplers: failed to parse grammar'],
+    [500, 'Failed to parse grammar'],
+  ])('is sent again without what is about characters: status %d, %s', async (status, message) => {
+    const seen = await call(grammar(status, message), {
+      request: { tools: [{ type: 'function', name: 'look', inputSchema }] },
+    });
+    expect(textOf(seen)).toBe('hello');
+    expect(seen.bodies[1]?.['tools']).toMatchObject([{
+      function: { parameters: { type: 'object', properties: { pattern: { type: 'string' }, of: { items: {} } } } },
+    }]);
+    expect(JSON.stringify(seen.bodies[1])).not.toMatch(/\[0-9\]|maxLength/);
+  });
+
+  it('is not sent again where the server fails for another reason', async () => {
+    const other = call(grammar(500, 'Out of memory'), {
+      request: { tools: [{ type: 'function', name: 'look', inputSchema }] },
+    });
+    await expect(other).rejects.toMatchObject({ statusCode: 500 });
+  });
+});
+
+describe('what an answer has besides words', () => {
+  const png = 'data:image/png;base64,iVBORw0KGgo=';
+  const file = { type: 'file', mediaType: 'image/png', data: { type: 'data', data: 'iVBORw0KGgo=' } };
+  const source = (url: string, title?: string) => ({
+    type: 'source',
+    sourceType: 'url',
+    id: url,
+    url,
+    ...title && { title },
+  });
+
+  it.each<[string, object, object, object[]]>([
+    ['an image', { images: [{ type: 'image_url', image_url: { url: png } }] }, {}, [file]],
+    ['an image among texts', { content: [{ type: 'image_url', image_url: png }] }, {}, [file]],
+    ['an image elsewhere', { images: [{ image_url: { url: 'https://a.example/1.png' } }] }, {}, [
+      source('https://a.example/1.png'),
+    ]],
+    [
+      'annotations',
+      { annotations: [{ type: 'url_citation', url_citation: { url: 'https://a.example', title: 'A' } }] },
+      {},
+      [
+        source('https://a.example', 'A'),
+      ],
+    ],
+    ['citations', {}, { citations: ['https://a.example', 'https://b.example'] }, [
+      source('https://a.example'),
+      source('https://b.example'),
+    ]],
+    ['results', {}, { citations: ['https://a.example'], search_results: [{ url: 'https://a.example', title: 'A' }] }, [
+      source('https://a.example', 'A'),
+    ]],
+    ['an address that runs code', {}, { citations: ['javascript:alert(1)', 7, null] }, []],
+  ])('is read: %s', async (_, delta, beside, expected) => {
+    const odd = chunk(delta, beside);
+    const seen = await call(() => sent(events(plain[0], odd, odd, ...plain.slice(1), '[DONE]')));
+    expect(seen.parts.filter(({ type }) => type === 'file' || type === 'source')).toEqual(expected);
+    expect(seen.parts.at(-1)).toMatchObject({ type: 'finish', providerMetadata: { 'openai-compatible': {} } });
+    expect(JSON.stringify(seen.parts.at(-1))).not.toContain('Extras');
+  });
+});
+
 describe('a JSON Schema of an answer', () => {
   const of = async (schema: object): Promise<unknown> => {
     const responseFormat = { type: 'json' as const, schema };

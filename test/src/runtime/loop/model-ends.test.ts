@@ -28,6 +28,60 @@ async function run(runtime: ReturnType<typeof testRuntime>): Promise<UIMessageCh
   return await readAll(await runtime.run(runRequest(), me));
 }
 
+describe('the tools of a request', () => {
+  const a = { type: 'string' };
+  const b = { type: 'integer' };
+  const needsOne = [{ required: ['a'] }, { required: ['b'] }];
+  const words = 'Fields that belong together: a; or b.';
+
+  it.each<[string, object, object]>([
+    [
+      'alternatives beside its properties',
+      { type: 'object', properties: { a, b, c: a }, required: ['c'], oneOf: needsOne },
+      { type: 'object', properties: { a, b, c: a }, required: ['c'], description: words },
+    ],
+    [
+      'alternatives that are objects',
+      { anyOf: needsOne.map((one, at) => ({ type: 'object', properties: at === 0 ? { a } : { a: b, b }, ...one })) },
+      { type: 'object', properties: { a: { anyOf: [a, b] }, b }, description: words },
+    ],
+    [
+      'a field in all of its alternatives',
+      { type: 'object', description: 'Text.', oneOf: [{ properties: { a }, required: ['a'] }, { required: ['a'] }] },
+      { type: 'object', properties: { a }, required: ['a'], description: 'Text.' },
+    ],
+    [
+      'parts and a reference',
+      { $ref: '#/$defs/in', $defs: { in: { type: 'object', allOf: [{ properties: { a }, required: ['a'] }] } } },
+      { type: 'object', properties: { a }, required: ['a'] },
+    ],
+    [
+      'an array without items',
+      { type: 'object', properties: { items: { type: ['array', 'null'] } } },
+      { type: 'object', properties: { items: { type: ['array', 'null'], items: {} } } },
+    ],
+    [
+      'a list of another draft',
+      { type: 'object', properties: { a: { type: 'array', items: [a, b], additionalItems: false } } },
+      { type: 'object', properties: { a: { type: 'array', prefixItems: [a, b], items: false } } },
+    ],
+    [
+      'a bound of another draft, and no values',
+      { type: 'object', properties: { b: { type: 'number', minimum: 0, exclusiveMinimum: true, enum: [] } } },
+      { type: 'object', properties: { b: { type: 'number', exclusiveMinimum: 0 } } },
+    ],
+  ])('have schemas that every provider takes: %s', async (_, input, sent) => {
+    const model = scriptedModel(says('Hi'));
+    const tool = defineTool({ id: 'odd', description: 'Odd', input: input as { type: 'object' }, execute: () => 1 });
+    await run(testRuntime({ ...model, tools: [tool], agent: { entryTools: ['odd'] } }));
+    const [offered] = model.calls[0]?.tools ?? [];
+    const { $defs: _defs, ...schema } = (offered?.type === 'function' ? offered.inputSchema : {}) as {
+      $defs?: unknown;
+    };
+    expect(schema).toEqual(sent);
+  });
+});
+
 describe('a request that the endpoint refuses', () => {
   const refusing = (facts: Partial<ConstructorParameters<typeof APICallError>[0]>): LanguageModel => ({
     ...scriptedModel().model,
@@ -62,6 +116,21 @@ describe('a request that the endpoint refuses', () => {
   it.each([
     [400, 'The model takes at most 4,096 tokens: maximum context length exceeded', 'provider_context_length'],
     [413, 'Request too large for model "m": limit 6000 tokens, requested 9000', 'provider_context_length'],
+    [413, '<h1>Payload Too Large</h1>', 'provider_context_length'],
+    [429, 'Request too large for "m" on tokens per minute: limit 900, requested 1200', 'provider_context_length'],
+    [400, 'The maximum prompt length of this model is 700 tokens, the request has 812', 'provider_context_length'],
+    [400, 'Input length 812 exceeds the maximum allowed input length of 700', 'provider_context_length'],
+    [400, 'Your request exceeded the model token limit: 700 (requested: 812)', 'provider_context_length'],
+    [400, 'invalid params, context window exceeds limit', 'provider_context_length'],
+    [400, 'The input (812 tokens) is longer than the context of the model', 'provider_context_length'],
+    [400, 'The decoder prompt (length 812) is longer than the maximum model length', 'provider_context_length'],
+    [422, '`inputs` tokens + `max_new_tokens` must be <= 700. Given: 812', 'provider_context_length'],
+    [400, 'Range of input length should be [1, 700]', 'provider_context_length'],
+    [400, 'Prompt 超长', 'provider_context_length'],
+    [500, 'context shift is disabled', 'provider_context_length'],
+    [429, 'Too many tokens, please wait', 'provider_rate_limited'],
+    [400, 'Invalid tools: array too long, expected at most 128', 'provider_invalid_request'],
+    [400, 'The image exceeds 5 MB', 'provider_invalid_request'],
     [500, 'the input length exceeds the context', 'provider_context_length'],
     [400, 'API key not valid', 'provider_auth'],
     [403, 'Region not supported', 'provider_auth', 'refused access'],
