@@ -38,6 +38,12 @@ const aliases: Readonly<Record<string, string>> = {
 /** Types of text that keep their name; every other text is `text/plain`. */
 const texts = new Set(['text/markdown', 'text/csv', 'text/tab-separated-values', 'application/json']);
 
+const namesForm: ReadonlySet<string> = new Set(['image', 'audio']);
+
+/** Types of texts that do not say so; browsers take TypeScript for `video/mp2t`. */
+const textual =
+  /^application\/(?:[\w.-]+\+)?(?:x-)?(?:json|xml|yaml|toml|ndjson|jsonl|sql|graphql|(?:java|type|ecma)script|sh|shellscript|python|python-code|ruby|perl|php|httpd-php|tex|latex|subrip)$|^video\/mp2t$/;
+
 /** Whether files of this type are given to a model as text. */
 export function isTextType(mediaType: string): boolean {
   return mediaType.startsWith('text/') || mediaType === 'application/json';
@@ -52,7 +58,7 @@ export function sniffType(bytes: Uint8Array): string | undefined {
  * Returns the type of a file. Nothing is unpacked or rendered for it.
  *
  * @throws PinnaceError `invalid_argument` with the reason `attachment_type` for a file that is empty, of a type that is not allowed,
- * or another than was declared.
+ * or of another kind than was declared.
  */
 export function fileTypeOf(bytes: Uint8Array, declared: string): string {
   if (bytes.length === 0) throw refused('it is empty');
@@ -62,10 +68,13 @@ export function fileTypeOf(bytes: Uint8Array, declared: string): string {
   const isUnnamed = claimed === '' || claimed === 'application/octet-stream';
   if (found !== undefined) {
     const [kind = ''] = found.split('/');
-    if (isUnnamed || claimed === found || claimed === kind || claimed === `${kind}/*`) return found;
+    // Names and their types are often wrong about the form of an image or a sound.
+    if (isUnnamed || claimed === found || claimed === kind || (namesForm.has(kind) && claimed.startsWith(`${kind}/`))) {
+      return found;
+    }
     throw refused(`its content is ${found}, and it is declared as another type`);
   }
-  const isText = claimed.startsWith('text') || claimed === 'application/json';
+  const isText = claimed.startsWith('text') || textual.test(claimed);
   if (!isUnnamed && !isText) throw refused(notAllowed);
   if (!isPlainText(bytes)) throw refused(isText ? 'it is declared as a text, and is none in UTF-8' : notAllowed);
   return texts.has(claimed) ? claimed : 'text/plain';

@@ -87,7 +87,7 @@ function withoutAlternatives(root: Schema): JsonSchema {
   ];
   const said = groups.map((names) => names.map((one) => one.join(', ')).filter((text) => text !== ''))
     .filter((texts) => new Set(texts).size > 1).map((texts) => `Fields that belong together: ${texts.join('; or ')}.`);
-  const description = [own['description'], ...said].filter((text) => text !== undefined).join(' ');
+  const description = [own['description'], ...said].filter((text) => typeof text === 'string').join(' ');
   return {
     ...own,
     type: 'object',

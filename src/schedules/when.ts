@@ -49,6 +49,7 @@ const Cron5 = v.pipe(
   v.maxLength(200),
   v.transform((text) => nicknames[text.trim().toLowerCase()] ?? text),
   v.check(isCron, 'must be five cron fields for a time that comes, such as "0 8 * * mon-fri" or "0 22-23,0-2 * * *"'),
+  v.transform(plainCron),
 );
 
 /** The schema of `when`. */
@@ -69,8 +70,26 @@ export type When =
   | { readonly at: number }
   | { readonly hook: { readonly secret: string | readonly [string, string] } };
 
+const names: Readonly<Record<string, string>> = {
+  '@hourly': '0 * * * *',
+  '@daily': '0 0 * * *',
+  '@midnight': '0 0 * * *',
+  '@weekly': '0 0 * * 0',
+  '@monthly': '0 0 1 * *',
+  '@yearly': '0 0 1 1 *',
+  '@annually': '0 0 1 1 *',
+};
+const last = [59, 23, 31, 12, 6];
+
+/** Returns the five fields of a pattern that may be a name; steps without a range, such as `5/15`, count until the last value. */
+function plainCron(pattern: string): string {
+  const fields = (names[pattern.trim().toLowerCase()] ?? pattern).trim().split(/\s+/);
+  return fields.map((field, at) => field.replace(/(?<![-\w])(\d+)\//g, `$1-${last[at] ?? ''}/`)).join(' ');
+}
+
 function isCron(pattern: string): boolean {
-  return pattern.trim().split(/\s+/).length === 5 && comes({ cron: pattern, timeZone: 'UTC' });
+  const cron = plainCron(pattern);
+  return cron.split(' ').length === 5 && comes({ cron, timeZone: 'UTC' });
 }
 
 /** Whether a pattern can be read and matches some time. */

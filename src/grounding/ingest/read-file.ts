@@ -37,14 +37,19 @@ const officeTypes = [
 
 /** By media types and endings of names. */
 const readers: readonly (readonly [types: readonly string[], endings: readonly string[], read: Read])[] = [
-  [['text/markdown'], ['md', 'markdown'], readMarkdown],
+  [['text/markdown'], ['md', 'markdown', 'mdown', 'mkd', 'mdx'], readMarkdown],
   [['text/html', 'application/xhtml+xml'], ['html', 'htm', 'xhtml'], readHtml],
   [['application/json'], ['json'], readJson],
   [['application/jsonl', 'application/x-ndjson'], ['jsonl', 'ndjson'], readJsonLines],
   [['text/csv', 'text/tab-separated-values'], ['csv', 'tsv'], readCsv],
   [officeTypes, ['docx', 'xlsx', 'pptx', 'odt', 'ods', 'odp'], readDocument],
   [['application/pdf'], ['pdf'], readDocument],
-  [['text/plain'], ['txt', 'text', 'log'], readText],
+  [['text/plain'], ['txt', 'text', 'log', 'rst', 'adoc', 'org', 'tex', 'srt', 'vtt'], readText],
+  [
+    ['application/yaml', 'application/toml', 'application/xml', 'text/xml'],
+    ['yaml', 'yml', 'toml', 'ini', 'xml'],
+    readText,
+  ],
 ];
 
 /**
@@ -63,7 +68,7 @@ export function readerOf(name: string, type?: string): Read {
   });
 }
 
-/** Returns the pieces; `#` within a fenced block of code is no heading. */
+/** Returns the pieces under their headings; `#` within a fenced block of code is none. */
 function readMarkdown(text: string, { length }: { readonly length: number }): Piece[] {
   const pieces: Piece[] = [];
   const path: string[] = [];
@@ -74,19 +79,37 @@ function readMarkdown(text: string, { length }: { readonly length: number }): Pi
     pieces.push(...piecesOf(lines, { length, ...(title !== '' && { title }) }));
     lines = [];
   };
+  const open = (level: number, heading: string): void => {
+    close();
+    path.length = level - 1;
+    path.push(heading.trim());
+    for (let at = 0; at < path.length; at++) path[at] ??= '';
+  };
   for (const line of numberedLines(text)) {
     const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line.text)?.[1];
     if (mark && fence === '') fence = mark;
     else if (mark && mark.startsWith(fence)) fence = '';
-    const heading = fence === '' ? /^ {0,3}(#{1,6})[ \t]+(\S.*)$/.exec(line.text) : null;
-    if (heading) {
-      close();
-      path.length = heading[1]!.length - 1;
-      path.push(heading[2]!.replace(/[ \t]#+[ \t]*$/, '').trim());
-      for (let at = 0; at < path.length; at++) path[at] ??= '';
+    const [, marks = '', heading = ''] = (fence === '' && /^ {0,3}(#{1,6})[ \t]+(\S.*)$/.exec(line.text)) || [];
+    if (marks !== '') open(marks.length, heading.replace(/[ \t]#+[ \t]*$/, ''));
+    const under = fence === '' && underlinedBy(line.text, lines);
+    if (under) {
+      lines.pop();
+      open(line.text.includes('=') ? 1 : 2, under.text);
+      lines.push(under);
     }
     lines.push(line);
   }
   close();
   return pieces;
 }
+
+/** Returns the line that another one makes a heading: a paragraph of one line above `===` or `---`. */
+function underlinedBy(text: string, lines: readonly NumberedLine[]): NumberedLine | undefined {
+  const [before, line] = [lines.at(-2)?.text ?? '', lines.at(-1)];
+  const isAlone = before.trim() === '' || /^ {0,3}#/.test(before);
+  const isUnderline = /^ {0,3}(?:=+|-{2,})[ \t]*$/.test(text);
+  return isUnderline && isAlone && line && isParagraph.test(line.text) ? line : undefined;
+}
+
+/** Neither empty nor code, a list, a quotation, a table, a heading or another line of marks. */
+const isParagraph = /^ {0,3}(?![-*+>|#=_`~]|\d+[.)][ \t])\S/;

@@ -69,6 +69,24 @@ describe('ingest', () => {
     expect(await find('Bremen')).toMatchObject({ content: 'port: Bremen\ncrane: green', metadata: { crane: 'green' } });
   });
 
+  it('takes a line above marks for a heading, where it is a paragraph of its own', async () => {
+    const { run, find } = setUp();
+    await run([fileOf(
+      'log.md',
+      '---\nkind: log\n---\n\nVoyage\n======\n\nSails.\n\nWeather\n---\n\nA squall.\n\nTwo lines\nof text\n---\n\n- rope\n---\n\n' +
+        '~~~\nnot one\n===\n~~~\n\n### Crew\n\nNine sailors.\n',
+    )]);
+    expect(await find('squall')).toMatchObject({ title: 'Voyage › Weather', source: { lines: [10, 25] } });
+    expect(await find('sailors')).toMatchObject({ title: 'Voyage › Weather › Crew' });
+    expect(await find('rope')).toMatchObject({ title: 'Voyage › Weather' });
+  });
+
+  it.each(['a.yaml', 'a.XML', 'a.toml', 'a.rst', 'a.mdx', 'a.srt'])('reads a text by its ending: %s', async (name) => {
+    const { run, find } = setUp();
+    await run([fileOf(name, 'harbour: closed')]);
+    expect(await find('harbour')).toMatchObject({ content: 'harbour: closed' });
+  });
+
   it('reports progress, and why it cannot read a file, and continues with the others', async () => {
     const { run, find } = setUp();
     const told: IngestProgress[] = [];

@@ -88,6 +88,20 @@ describe('the next times', () => {
     expect(v.is(When, { at })).toBe(isOne);
   });
 
+  it.each([
+    ['@daily', '0 0 * * *'],
+    [' @Hourly ', '0 * * * *'],
+    ['@weekly', '0 0 * * 0'],
+    ['@yearly', '0 0 1 1 *'],
+    ['5/20 3/6 * * 1/2', '5-59/20 3-23/6 * * 1-6/2'],
+    ['*/5 0-30/10 1,2 * *', undefined],
+    ['*/5  8-18/2 * * mon-fri', '*/5 8-18/2 * * mon-fri'],
+    ['@reboot', undefined],
+  ])('have patterns with names and steps: %s', (cron, plain) => {
+    const read = v.safeParse(When, { cron });
+    expect(read.success && 'cron' in read.output ? read.output.cron : undefined).toBe(plain);
+  });
+
   it('come at intervals from their start, also before it and after a long time', () => {
     const when = { everyMs: 60_000, from: 1_000 };
     expect([-5, 0, 1_000, 60_999, 61_000].map((after) => nextAfter(when, after))).toEqual([

@@ -49,6 +49,17 @@ const hosting = (bytes: Uint8Array<ArrayBuffer>, type: string) => () =>
   new Response(bytes, { headers: { 'content-type': type } });
 
 describe('files of a message', () => {
+  it.each([
+    [png(), 'image/jpeg', 'image/png'],
+    [png(), 'image/vnd.unknown', 'image/png'],
+    ['const a = 1;', 'video/mp2t', 'const a = 1;'],
+    ['a: 1', 'application/x-yaml', 'a: 1'],
+    ['<a/>', 'application/atom+xml', '<a/>'],
+  ])('are what their content says, where their name is only of another form: %#', async (content, type, seen) => {
+    const { calls } = await send([fileMessage([dataUrl(content, type)])]);
+    expect(JSON.stringify(calls[0]?.prompt)).toContain(JSON.stringify(seen).slice(1, -1));
+  });
+
   it('are in no journal and no event', async () => {
     const storage = memoryStorage();
     const events: unknown[] = [];
@@ -63,7 +74,8 @@ describe('files of a message', () => {
   });
 
   it.each<[string, string, string]>([
-    ['of another type than declared', dataUrl(png(), 'image/jpeg'), 'attachment_type'],
+    ['of another kind than declared', dataUrl(png(), 'application/pdf'), 'attachment_type'],
+    ['a text that is called a PDF', dataUrl('Hello', 'application/pdf'), 'attachment_type'],
     ['an SVG, which may hold a script', dataUrl('<svg onload="x()"/>', 'image/svg+xml'), 'attachment_type'],
     ['an SVG that is called a PNG', dataUrl('<svg onload="x()"/>', 'image/png'), 'attachment_type'],
     ['a program', dataUrl(new Uint8Array([77, 90, 0, 3]), 'application/octet-stream'), 'attachment_type'],
@@ -113,7 +125,7 @@ describe('files of a message', () => {
       'another type',
       'https://files.example.com/a',
       [hosting(png(), 'image/png')].map(() => () =>
-        new Response('GIF89a', {
+        new Response('%PDF-1.7', {
           headers: { 'content-type': 'image/png' },
         })
       ),
