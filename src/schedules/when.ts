@@ -79,12 +79,12 @@ const names: Readonly<Record<string, string>> = {
   '@yearly': '0 0 1 1 *',
   '@annually': '0 0 1 1 *',
 };
-const last = [59, 23, 31, 12, 6];
+const lastOf = [59, 23, 31, 12, 6];
 
 /** Returns the five fields of a pattern that may be a name; steps without a range, such as `5/15`, count until the last value. */
 function plainCron(pattern: string): string {
   const fields = (names[pattern.trim().toLowerCase()] ?? pattern).trim().split(/\s+/);
-  return fields.map((field, at) => field.replace(/(?<![-\w])(\d+)\//g, `$1-${last[at] ?? ''}/`)).join(' ');
+  return fields.map((field, at) => field.replace(/(?<![-\w])(\d+)\//g, `$1-${lastOf[at] ?? ''}/`)).join(' ');
 }
 
 function isCron(pattern: string): boolean {

@@ -66,7 +66,7 @@ interface Paragraph {
   text: string;
   level: number | undefined;
   isItem: boolean;
-  /** The large first letter of the next paragraph. */
+  /** Goes on with the next paragraph: its large first letter, or what stands before a mark that was deleted. */
   isInitial?: boolean;
 }
 
@@ -74,6 +74,9 @@ function textHandler(styles: Styles, markdown: Markdown, chunks: Chunk[]): XmlHa
   const paragraphs: Paragraph[] = [];
   const cells = createCells(markdown);
   let isText = false;
+  /** Whether what is said is about the paragraph and its mark, and about no text of it. */
+  let isOfParagraph = false;
+  let isHidden = false;
   let unreadDepth = 0;
   let initial = '';
   const openRead = (name: string, attributes: Attributes): void => {
@@ -81,6 +84,10 @@ function textHandler(styles: Styles, markdown: Markdown, chunks: Chunk[]): XmlHa
     if (name === 'p') paragraphs.push({ text: '', level: undefined, isItem: false });
     else if (isTablePart(name)) cells.open(name);
     else if (name === 't') isText = true;
+    else if (name === 'pPr') isOfParagraph = true;
+    else if (name === 'r') isHidden = false;
+    else if (name === 'vanish') isHidden ||= !isOfParagraph && !/^(?:0|false|off)$/.test(attributes['w:val'] ?? '');
+    else if (name === 'del' && isOfParagraph && current) current.isInitial = true;
     else if (name === 'altChunk') chunks.push({ id: attributes['r:id'] ?? '', fill: markdown.place() });
     else if (current) describe(current, { name, attributes, styles });
   };
@@ -99,12 +106,13 @@ function textHandler(styles: Styles, markdown: Markdown, chunks: Chunk[]): XmlHa
     close(name) {
       if (unreadDepth > 0) unreadDepth--;
       else if (name === 't') isText = false;
+      else if (name === 'pPr') isOfParagraph = false;
       else if (name === 'p') closeParagraph();
       else if (isTablePart(name)) cells.close(name);
     },
     text(text) {
       const current = paragraphs.at(-1);
-      if (isText && current && unreadDepth === 0) current.text += text;
+      if (isText && !isHidden && current && unreadDepth === 0) current.text += text;
     },
   };
 }
@@ -118,7 +126,8 @@ function describe(
   if (name === 'pStyle') {
     paragraph.level = styles.levels.get(value);
     paragraph.isItem ||= styles.items.has(value);
-  } else if (name === 'numId') paragraph.isItem = value !== '0';
+  } else if (name === 'outlineLvl') paragraph.level ??= Number(value) < 6 ? Number(value) + 1 : undefined;
+  else if (name === 'numId') paragraph.isItem = value !== '0';
   else if (name === 'tab' && attributes['w:pos'] === undefined) paragraph.text += '\t';
   else if (name === 'br' || name === 'cr') paragraph.text += '\n';
   else if (name === 'framePr') paragraph.isInitial = /^(?:drop|margin)$/.test(attributes['w:dropCap'] ?? '');

@@ -172,6 +172,41 @@ describe('officeText of Word documents', () => {
     expect(text).toBe('kept once');
   });
 
+  it.each([
+    [
+      'a paragraph whose end was deleted with the next one',
+      '<w:p><w:pPr><w:rPr><w:del w:id="1"/></w:rPr></w:pPr><w:r><w:t>Ha</w:t></w:r></w:p>' + p('rbor'),
+      'Harbor',
+    ],
+    [
+      'no hidden text',
+      `<w:p><w:pPr><w:rPr><w:vanish/></w:rPr></w:pPr><w:r><w:rPr><w:vanish/></w:rPr><w:t>hidden</w:t></w:r><w:r><w:rPr><w:vanish w:val="0"/></w:rPr><w:t>seen</w:t></w:r></w:p>`,
+      'seen',
+    ],
+    [
+      'a heading by the level of its paragraph',
+      `<w:p><w:pPr><w:outlineLvl w:val="1"/></w:pPr><w:r><w:t>Quay</w:t></w:r></w:p>`,
+      '## Quay',
+    ],
+    [
+      'a paragraph whose level is that of text',
+      `<w:p><w:pPr><w:outlineLvl w:val="9"/></w:pPr><w:r><w:t>Quay</w:t></w:r></w:p>`,
+      'Quay',
+    ],
+  ])('reads %s', async (_, body, text) => {
+    expect(await word(body)).toBe(text);
+  });
+
+  it('reads the rows of a sheet without the empty cells behind them, and without gaps of a thousand', async () => {
+    const cell = (at: string, text = '') => `<c r="${at}" t="inlineStr"><is><t>${text}</t></is></c>`;
+    const labeled = await workbook(
+      `<row>${cell('A1', 'Name')}${cell('B1', 'Berth')}${cell('C1')}</row><row>${cell('A2', 'Ada')}${cell('C2')}</row>`,
+    );
+    expect(labeled).toContain('- Name: Ada');
+    const far = await workbook(`<row>${cell('A1', 'near')}</row><row>${cell('A2', 'a')}${cell('XFD2', 'far')}</row>`);
+    expect(far).toMatch(/\| a \|[ |]{1,120}\| far \|/);
+  });
+
   it('reads what a picture shows', async () => {
     expect(await word('<w:p><w:r><w:drawing><wp:docPr descr="A red boat"/></w:drawing></w:r></w:p>')).toBe(
       'A red boat',
