@@ -140,10 +140,10 @@ export function readTemplate(text: string): UriTemplate | undefined {
   const holes: Hole[] = [];
   let end = 0;
   const path = query ? text.slice(0, query.index) : text;
-  for (const match of path.matchAll(/\{(\+?)(\w{1,64})\}/g)) {
+  for (const match of path.matchAll(/\{(\+?)(\w{1,64})(\*?)\}/g)) {
     if (match.index === end && end > 0) return undefined; // where one value ends and the next starts, no one could tell
     literals.push(path.slice(end, match.index));
-    holes.push({ name: match[2] ?? '', isPath: match[1] === '+' });
+    holes.push({ name: match[2] ?? '', isPath: match[1] === '+' || match[3] === '*' });
     end = match.index + match[0].length;
   }
   literals.push(path.slice(end));

@@ -212,7 +212,7 @@ function isOptional(template: string, name: string): boolean {
 
 /** Expands a URI template (RFC 6570) of the forms that can be approved. */
 export function expand(template: string, values: Readonly<Record<string, string>>): string {
-  return template.replace(/\{([+?]?)([\w,]+)\}/g, (_, form: string, names: string) => {
+  return template.replace(/\{([+?]?)([\w,]+)\*?\}/g, (_, form: string, names: string) => {
     if (form === '+') return encodeURI(values[names] ?? '');
     if (form === '') return encodeURIComponent(values[names] ?? '');
     const pairs = names.split(',').filter((name) => values[name]);

@@ -303,6 +303,17 @@ describe('who may read what', () => {
     expect(mcp.asked.reads).toEqual([]);
   });
 
+  it('may be at a path, where the template takes all that is left', async () => {
+    const templates = [{ uriTemplate: 'tree://main/{path*}', name: 'Tree' }];
+    const { approve, read, mcp } = await setUp({ mcp: serving({ templates }) });
+    await approve();
+    await read('tree://main/src/a.ts');
+    await read('tree://main/src%2Fa.ts');
+    expect(mcp.asked.reads).toHaveLength(2);
+    await expect(read('tree://main/src/../a')).rejects.toMatchObject(unknown);
+    await expect(read('tree://main/src%2F..%2Fa')).rejects.toMatchObject(unknown);
+  });
+
   it('is not what arguments say that the prompt does not have', async () => {
     const { approve, runtime, mcp } = await setUp();
     await approve();

@@ -82,6 +82,7 @@ describe('the commands of the composer', () => {
 
   it.each([
     ['docs://{id}', { id: 'a/b' }, 'docs://a%2Fb'],
+    ['tree://main/{path*}', { path: 'a/b c' }, 'tree://main/a%2Fb%20c'],
     ['file:///{+path}', { path: 'a/b c' }, 'file:///a/b%20c'],
     ['docs://find{?q,n}', { q: 'a&b' }, 'docs://find?q=a%26b'],
     ['docs://find{?q}', {}, 'docs://find'],
