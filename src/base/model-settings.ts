@@ -197,4 +197,5 @@ export type StandardResult<Output> =
 interface StandardIssue {
   readonly message: string;
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+  readonly keys?: readonly PropertyKey[] | undefined;
 }

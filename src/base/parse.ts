@@ -33,7 +33,7 @@ export function parse<S extends v.GenericSchema<unknown, unknown>>(
 /** For valibot, an array is an object: one whose fields are all optional would be read as an empty record. */
 const ofRecord = /object|record/;
 
-const unknownField = 'is not known here';
+export const unknownField = 'is not known here';
 
 /** Adds to an unknown field, and to a text that is none of a few, the most similar one that it may be. */
 function withNearest(issue: Issue, { type, input, expected, path }: v.BaseIssue<unknown>, schema: unknown): Issue {

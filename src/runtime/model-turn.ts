@@ -107,10 +107,7 @@ async function readTurn(
     shownIds: new Set(),
     callIds: new CallIds(() => callIdsIn(prompt)),
     find: (name) => names.has(name) || options.callable?.(name) ? name : undefined,
-    meant(name, input, text) {
-      const tool = options.callable?.(name);
-      return tool ? meantInput(tool, input, text) : input;
-    },
+    meant: (name, input, text) => meantInput(options.callable?.(name), input, text),
     isWrapping: names.has(toolCallName),
     missing: () => new PinnaceError('not_found', 'Cannot call the tool: no tool of this agent has this name'),
   });

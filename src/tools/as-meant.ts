@@ -18,13 +18,13 @@ export function asMeant(data: unknown, issues: readonly Issue[]): unknown {
 const mayHaveOther = /\bnull\b|"(?:[[{]|-?\d|true"|false")/;
 
 /** Returns the input of a model's call as it is meant where the tool refuses it as it is, and else as it is. */
-export function meantInput({ check }: Pick<Tool, 'check'>, input: unknown, text: string): unknown {
-  if (!mayHaveOther.test(text)) return input;
+export function meantInput(tool: Pick<Tool, 'check'> | undefined, input: unknown, text: string): unknown {
+  if (!tool || !mayHaveOther.test(text)) return input;
   try {
-    const checked = check(input);
+    const checked = tool.check(input);
     if (checked instanceof Promise || checked.ok) return input;
     const meant = asMeant(input, checked.issues);
-    const again = meant === undefined ? checked : check(meant);
+    const again = meant === undefined ? checked : tool.check(meant);
     return again instanceof Promise || !again.ok ? input : meant;
   } catch {
     return input; // of a tool that says later what is wrong

@@ -5,7 +5,7 @@ import type { StandardResult, StandardSchema } from '../base/model-settings.ts';
 import { checkKnownOptions, checkOptions, suggest, wrongArgument } from '../base/check-options.ts';
 import { PinnaceError } from '../base/errors.ts';
 import { isRecord } from '../base/is-record.ts';
-import { type Issue, parse, pathText, toIssue } from '../base/parse.ts';
+import { type Issue, parse, pathText, toIssue, unknownField } from '../base/parse.ts';
 import { type JsonSchema, ToolDefinition } from '../base/schema.ts';
 import { checkBy } from './json-schema/json-schema.ts';
 import {
@@ -117,16 +117,18 @@ function asynchronous(): PinnaceError {
   });
 }
 
-/**
- * What is wrong with a value, without the value: libraries append what they received, or name unknown keys. What they expected comes
- * from the schema.
- */
+/** What is wrong with a value, without the value: libraries append what they received. What they expected comes from the schema. */
 export function issuesOf({ issues = [] }: StandardResult<unknown>): readonly Issue[] {
-  return issues.slice(0, 20).map(({ message, path = [] }) => ({
-    path: pathText(path.map((step) => String(typeof step === 'object' ? step.key : step))),
-    message: /(?:\b(?:must|is|has|expected) |^Too |^Invalid ).*/is.exec(message)?.[0]
-      .replace(/ \(was .*$|,? (?:but )?(?:received|got|actual) .*$/s, '').slice(0, 200) ?? 'is not valid',
-  }));
+  return issues.flatMap(({ message, path = [], keys }) => {
+    const names = path.map((step) => String(typeof step === 'object' ? step.key : step));
+    if (keys) return keys.map((key) => ({ path: pathText([...names, String(key)]), message: unknownField })); // of Zod
+    return [{ path: pathText(names), message: wordsOf(message) }];
+  }).slice(0, 20);
+}
+
+function wordsOf(message: string): string {
+  return /(?:\b(?:must|is|has|expected) |^Too |^Invalid ).*/is.exec(message)?.[0]
+    .replace(/ \(was .*$|,? (?:but )?(?:received|got|actual) .*$/s, '').slice(0, 200) ?? 'is not valid';
 }
 
 /**

@@ -76,10 +76,10 @@ describe('defineTool', () => {
       expect(JSON.stringify(outcome)).not.toMatch(/4711|hunter2/);
     });
 
-    it('refuses a field that the schema does not declare', async () => {
+    it('refuses a field that the schema does not declare, and names it', async () => {
       expect(await callTool(book, { guest: 'Ada', deck: 3 })).toMatchObject({
         ok: false,
-        error: { code: 'invalid_argument' },
+        error: { code: 'invalid_argument', details: { issues: [{ path: 'deck' }] } },
       });
     });
   });
