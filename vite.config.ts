@@ -78,7 +78,12 @@ async function browserProjects(): Promise<TestProjectInlineConfiguration[]> {
   const inChromium = () => ({ browser: 'chromium' as const, provider: playwright({ launchOptions: chromium }) });
   const inFirefox = {
     browser: 'firefox' as const,
-    include: ['test/browser/parity.test.ts', 'test/src/base/network/network-error.test.ts', ...trustTests],
+    include: [
+      'test/browser/{parity,presence}.test.ts',
+      'test/adapters/storage/indexeddb.test.ts',
+      'test/src/base/network/network-error.test.ts',
+      ...trustTests,
+    ],
     provider: playwright({ launchOptions: firefoxOptions }),
   };
   return [

@@ -37,7 +37,7 @@ async function endSignIn(): Promise<void> {
 }
 
 async function start(shared: { notes: Notes; theme: Signal<Theme> }): Promise<void> {
-  const [{ connection, runsSince, close }, { createBrowserChatStore }] = await Promise.all([
+  const [{ connection, close }, { createBrowserChatStore }] = await Promise.all([
     connectAgent(workerUrl, { connectRuntime, tab: () => sessionStorage }),
     import('./chat/store/browser-chat-store.ts'),
   ]);
@@ -59,7 +59,6 @@ async function start(shared: { notes: Notes; theme: Signal<Theme> }): Promise<vo
     chatStore,
     quiet,
     crash,
-    runsSince,
   });
   await playground.settings.restore();
   const { hash } = location;

@@ -38,7 +38,6 @@ import { treeAgentId } from './tree/worker/tools.ts';
 import { createVaultHost } from './vault/worker/vault-host.ts';
 import { lazyWebmcp } from './webmcp/worker/lazy-webmcp.ts';
 
-const startedAt = Date.now();
 reportContacts();
 const isLocal = ['127.0.0.1', '[::1]', 'localhost'].includes(location.hostname);
 const pageFolder = new URL(/\/assets\/[^/]*$/.test(location.pathname) ? '../' : './', location.href); // a build has this script there
@@ -118,7 +117,6 @@ const control: Control = {
   connectedEndpoint: () => choice.endpoint(),
   useBrowserModel: (port) => choice.useBrowser(port),
   steerPlan: (planId, how) => runtime.planner[how](planId, localPrincipal()),
-  startedAt: () => startedAt,
   close: () => globalThis.close(),
   openCells: (port) => cells.connect(port),
   openPageTools: (port) => webmcp.connectPage(port),

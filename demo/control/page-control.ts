@@ -65,8 +65,6 @@ export interface Control {
   useBrowserModel(port: MessagePort): void;
   /** Pauses a plan, which then starts nothing more, lets it go on, or cancels it. */
   steerPlan(planId: string, how: PlanSteering): Promise<void>;
-  /** When the worker started, in milliseconds since 1970. */
-  startedAt(): number;
   /** Ends the worker, which then writes nothing more. */
   close(): void;
   /** Runs code tools by a `PageCells` on this port; only a shared worker needs it. */

@@ -10,8 +10,6 @@ interface AgentWorker {
   readonly worker: Worker | SharedWorker;
   /** The page's end of its control interface. */
   readonly port: Endpoint;
-  /** Whether it works on while the page is reloaded. */
-  readonly isLasting: boolean;
   /** Whether an earlier visit of this tab may have started it. */
   readonly isEarlier: boolean;
 }
@@ -29,8 +27,6 @@ const earlierMs = 4000;
 
 interface ConnectedAgent {
   readonly connection: Connection;
-  /** Runs that started since then may still be at work after a reload; `Infinity` where the worker ends with its page. */
-  readonly runsSince: number;
   readonly close: () => void;
 }
 
@@ -45,9 +41,9 @@ interface AgentOptions {
  * does not change another one. Rejects as `connect` does.
  */
 export async function connectAgent(url: string, { connectRuntime, tab }: AgentOptions): Promise<ConnectedAgent> {
-  const { worker, port, isLasting, isEarlier } = await startAgentWorker(url, tab);
+  const { worker, port, isEarlier } = await startAgentWorker(url, tab);
   try {
-    const { close: end, startedAt, ...connection } = await connect(worker, {
+    const { close: end, ...connection } = await connect(worker, {
       connectRuntime,
       port,
       ...(isEarlier && { timeoutMs: earlierMs }),
@@ -57,7 +53,7 @@ export async function connectAgent(url: string, { connectRuntime, tab }: AgentOp
       if ('terminate' in worker) worker.terminate();
       else end();
     };
-    return { connection, runsSince: isLasting ? await startedAt() : Infinity, close };
+    return { connection, close };
   } catch (error) {
     forgetAgentWorker(tab);
     if (isEarlier) return await connectAgent(url, { connectRuntime, tab });
@@ -68,12 +64,12 @@ export async function connectAgent(url: string, { connectRuntime, tab }: AgentOp
 async function startAgentWorker(url: string, tab: () => Tab): Promise<AgentWorker> {
   if (!canLast()) {
     const worker = new Worker(ownScript(url), { type: 'module', name: 'agent' });
-    return { worker, port: worker, isLasting: false, isEarlier: false };
+    return { worker, port: worker, isEarlier: false };
   }
   const { id, isEarlier } = await claimId(tab);
   const options: LastingOptions = { type: 'module', name: `agent ${id}`, extendedLifetime: true };
   const worker = new SharedWorker(ownScript(url), options);
-  return { worker, port: worker.port, isLasting: true, isEarlier };
+  return { worker, port: worker.port, isEarlier };
 }
 
 /** Forgets the tab's worker, so that the next one is new. */

@@ -47,7 +47,7 @@ interface ConnectOptions {
 export async function connect(
   worker: Worker | SharedWorker,
   { connectRuntime, port = worker as Worker, timeoutMs = 20_000 }: ConnectOptions,
-): Promise<Connection & { readonly close: () => void; readonly startedAt: () => Promise<number> }> {
+): Promise<Connection & { readonly close: () => void }> {
   const control = wrap<Control>(port);
   const { promise: failed, reject } = Promise.withResolvers<never>();
   const onError = (event: Event): void => reject(new Error(errorText(event), { cause: event }));
@@ -65,7 +65,6 @@ export async function connect(
       agents,
       control,
       close: () => void control.close(),
-      startedAt: () => control.startedAt(),
       transport: connectRuntime(port2),
       connectBrowserModel: (to) => control.useBrowserModel(transfer(to, [to])),
       webmcp: {

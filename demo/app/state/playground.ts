@@ -117,8 +117,6 @@ interface PlaygroundOptions extends Connection {
   /** Connects to a Pinnace endpoint by its address. */
   readonly connectEndpoint: (endpoint: string) => Promise<RemoteEndpoint>;
   readonly chatStore: ChatStore;
-  /** Runs of the worker that started since then may have outlasted a reload; by default none. */
-  readonly runsSince?: number;
   /** Ends everything that writes. */
   readonly quiet: () => Promise<void>;
   /** Ends the worker at once and reloads the page at this address. */
@@ -139,7 +137,6 @@ export function createPlayground(options: PlaygroundOptions): Playground {
   const transports = createTransports({
     worker: transport,
     connectEndpoint: options.connectEndpoint,
-    runsSince: options.runsSince,
     chosen: () => endpointOf(settings.choice.value),
   });
   const settings = createSettings({

@@ -19,12 +19,11 @@ interface TransportsOptions {
   readonly worker: Transport;
   readonly connectEndpoint: (endpoint: string) => Promise<RemoteEndpoint>;
   readonly chosen: () => string | undefined;
-  readonly runsSince?: number | undefined;
 }
 
 /** Creates the ways; an endpoint is connected once. */
 export function createTransports(
-  { worker, connectEndpoint, chosen, runsSince }: TransportsOptions,
+  { worker, connectEndpoint, chosen }: TransportsOptions,
 ): ConnectedTransports {
   const connections = new Map<string, Promise<RemoteEndpoint>>();
 
@@ -39,7 +38,6 @@ export function createTransports(
 
   return {
     chosen,
-    runsSince,
     connect: async (endpoint) => void await connected(endpoint),
     runAt: async (endpoint, ...args) => await (await connected(endpoint)).run(...args),
     consoleOf: async (endpoint) => await (await connected(endpoint)).console(),

@@ -5,7 +5,7 @@ import type { Decision } from '../../../src/permission/interruption.ts';
 import type { PlanSteering } from '../../control/page-control.ts';
 import { keepAddress, type StoredAttachment } from '../../files/state/attached-file.ts';
 import type { Schedule } from '../../kit/hooks/frame-queue.ts';
-import type { PlanPart, PlanQuestion } from '../../plan/state/plan-data.ts';
+import { openQuestions, type PlanPart, type PlanQuestion } from '../../plan/state/plan-data.ts';
 import { type Answer, answerQuestion } from '../../plan/state/plan-reply.ts';
 import { canGoOn, decideCall, isDecidedHere, waitingCalls } from './approval.ts';
 import { requestFields } from './chat-settings.ts';
@@ -22,8 +22,6 @@ export interface Transports {
   chosen(): string | undefined;
   /** The way to an endpoint, or to the worker. What cannot be reached rejects when it is used. */
   to(endpoint: string | undefined): Transport;
-  /** Runs of this page's worker that started since then may have outlasted a reload; earlier ones ended with their worker. */
-  readonly runsSince?: number | undefined;
 }
 
 /** What runs need. */
@@ -49,7 +47,7 @@ export interface ChatRuns {
   ask(chat: Chat, from: number, place?: { readonly after: string | undefined; readonly dropped?: string }): void;
   /** Goes on with the last answer, whose calls have been decided or whose plan has not ended. Returns whether there was something to go on with. */
   goOn(chat: Chat): boolean;
-  /** Joins the run of the last answer, where a reload has cut it off. Does nothing with a plan of a worker that has ended. */
+  /** Joins the run of the last answer, where a reload has cut it off; a plan of the page that has outlived its run is followed by a new one. */
   rejoin(chat: Chat): void;
   /** Decides on a call of the last answer, and goes on when it was the last one that waited. `send` replaces the sending of an approval. */
   decide(chat: Chat, part: ToolPart, decision: Decision, send?: () => Promise<void>): Promise<void>;
@@ -144,17 +142,20 @@ export function createChatRuns(
 }
 
 /** Starts runs, and joins those that go on. */
-function starting({ transports, saving, start, ...options }: RunParts): Pick<ChatRuns, 'rejoin' | 'ask'> {
+function starting(
+  { transports, saving, start, goOn, isStored, ...options }: RunParts,
+): Pick<ChatRuns, 'rejoin' | 'ask'> {
   const { modelLabel, modelPlace, now, createId, isPlanner } = options;
   return {
     rejoin(chat) {
       const answer = lastAnswer(chat.messages.value);
       const runId = answer?.facts.value.run?.runId;
       if (!answer || runId === undefined || !isCutOff(answer) || saving.isOurs(answer.id)) return;
-      const isLost = answer.via === undefined && answer.startedAt < (transports.runsSince ?? Infinity);
-      if (isLost && planOf(answer)) return; // it goes on by itself, and the page offers to follow it
       answer.outcome.value = { type: 'running' };
       start(chat, answer, { join: { runId, onStart: () => forgetRun(answer) } });
+      void chat.run.value?.ended.then(() => {
+        if (isLeft(answer) && isStored(chat)) goOn(chat);
+      });
     },
     ask(chat, from, { after, dropped } = { after: afterLast(chat) }) {
       const via = transports.chosen();
@@ -232,16 +233,25 @@ function plans(
   };
 }
 
-/** Removes what the answer holds of its latest run, which is about to say it again. */
+/** Removes what the answer holds of its latest run, which is about to say it again. A plan has replies, of which the run says nothing. */
 function forgetRun({ parts, facts, runFrom }: AssistantMessage): void {
   batch(() => {
-    parts.value = parts.value.slice(0, runFrom.value);
+    parts.value = parts.value.filter(({ type }, at) => at < runFrom.value || type === 'plan');
     if (runFrom.value === 0) facts.value = { run: facts.value.run };
     for (const part of parts.value) {
       if (part.type !== 'tool' || part.call.value.state !== 'stopped') continue;
       part.call.value = { ...part.call.value, state: 'running' };
     }
   });
+}
+
+/** Whether the plan goes on and its run does not: that has ended at a question that was answered, or was removed before the plan. */
+function isLeft(answer: AssistantMessage): boolean {
+  const plan = planToFollow(answer);
+  if (!plan) return false;
+  if (isCutOff(answer)) return answer.via === undefined;
+  const isWaiting = answer.outcome.value.type === 'waiting';
+  return isWaiting && !plan.view.value.paused && openQuestions(plan).length === 0;
 }
 
 function isWriting({ outcome }: AssistantMessage): boolean {

@@ -197,6 +197,29 @@ describe.skipIf(skipped)(`the built playground in ${where}`, { retry: 1 }, () =>
     await context.close();
   });
 
+  it('goes on with a run and with a plan whose page is reloaded, in their places and once', async () => {
+    const { page, problems } = await open();
+    await send(page, 'Write 100 words about tides');
+    await answered(page, 'Its topic is tides');
+    await page.reload();
+    await page.locator('[data-testid=message][data-outcome=done]').waitFor();
+    expect(await page.getByTestId('message').count()).toBe(2);
+    const said = await page.getByTestId('message').last().innerText();
+    expect(said.split('Its topic is tides')).toHaveLength(2); // the half that was cut is not shown again
+
+    await page.getByTestId('new-chat').click();
+    await page.locator('[data-testid=agent-card][data-agent=commodore]').click();
+    await send(page, 'Calculate 6 * 7, then write 100 words about tides, then calculate 7 * 8');
+    await page.locator('[data-testid=plan-node][data-status=done]').waitFor();
+    await page.reload();
+    await page.locator('[data-testid=plan][data-state=done]').waitFor();
+    await page.getByTestId('send').waitFor();
+    expect(await page.locator('[data-testid=plan-node][data-status=done]').count()).toBe(4);
+    expect(await page.getByTestId('message').count()).toBe(2);
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
   it.runIf(inject('isLong'))('fits a phone, in the dark, and names the host of a model that is connected', async () => {
     const faults = await startFaultServer();
     const { page, problems } = await open({ width: 360, height: 740, dark: true });

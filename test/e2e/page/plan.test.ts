@@ -1,3 +1,4 @@
+import process from 'node:process';
 import type { Locator, Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
 import { send, usePlayground } from '../../tools/browsers/playground.ts';
@@ -100,6 +101,9 @@ describe('a plan in the built playground', () => {
     await shoot(page, 'plan-denied-dark');
 
     await send(page, 'Delete note-1; calculate 8 * 9');
+    await page.getByTestId('approve').waitFor();
+    await page.getByTestId('send').waitFor();
+    await page.reload(); // the question waits
     await page.getByTestId('approve').click();
     await plan(page, 'done').nth(2).waitFor();
     await page.getByTestId('send').waitFor();
@@ -107,18 +111,96 @@ describe('a plan in the built playground', () => {
     await shoot(page, 'plan-approved-dark');
     expect(problems).toEqual([]);
   });
+});
 
-  it('goes on without its page, and is followed by the next one', async () => {
+const nodes = (page: Page, status: string): Locator => page.locator(`[data-testid=plan-node][data-status=${status}]`);
+
+/** A plan whose first task has acted, whose second writes, and whose third will act. */
+async function openWorking(lasting = false) {
+  const context = await playground.newContext({ lasting });
+  const opened = await open({ context });
+  await send(opened.page, 'Add a note: "Cast off", then write 150 words about tides, then add a note: "Moor"');
+  await nodes(opened.page, 'done').waitFor();
+  return { ...opened, context, address: opened.page.url() };
+}
+
+/** Waits for the end of the plan, in its answer, and checks that each of its tasks has acted once. */
+async function expectWhole(page: Page): Promise<void> {
+  await plan(page, 'done').waitFor();
+  await page.getByTestId('send').waitFor();
+  expect(await nodes(page, 'done').count()).toBe(4);
+  expect(await page.getByTestId('message').count()).toBe(2);
+  expect(await page.locator('[data-role=assistant]').getAttribute('data-outcome')).toBe('done');
+  const { page: logbook } = await playground.open({ context: page.context() });
+  await logbook.locator('[data-testid=agent-card][data-agent=logbook]').click();
+  await send(logbook, 'Show me all my notes');
+  await logbook.locator('[data-testid=tool-card][data-tool=notes_list][data-state=result]').waitFor();
+  await logbook.getByTestId('send').waitFor();
+  const said = await logbook.locator('[data-role=assistant]').innerText();
+  for (const note of ['Cast off', 'Moor']) expect(said.match(new RegExp(`\t${note}\t`, 'g'))).toHaveLength(1);
+}
+
+describe('a plan at work whose page goes away', () => {
+  it('goes on by itself after a reload, without a step twice', async () => {
+    const { page, problems } = await openWorking();
+    await page.reload();
+    await plan(page, 'running').waitFor();
+    await expectWhole(page);
+    expect(problems).toEqual([]);
+  });
+
+  it('goes on while it is reloaded where its worker lasts', async () => {
+    const { page, problems } = await openWorking(true);
+    await page.reload();
+    await expectWhole(page);
+    expect(problems).toEqual([]);
+  });
+
+  it('asks a person after a reload who was not asked before', async () => {
     const { page } = await open();
-    await send(page, 'Calculate 6 * 7; calculate 7 * 8; calculate 8 * 9; ask me which port we sail for');
+    await send(page, 'Write 60 words about tides; ask me which port we sail for');
     await page.getByTestId('plan').waitFor();
     await page.reload();
-    await page.getByTestId('retry').click();
-    // The worker that had the plan may have been at work on it: then the next takes it over when its lease is over.
-    await plan(page, 'suspended').waitFor({ timeout: 60_000 });
+    await plan(page, 'suspended').waitFor();
     await page.getByTestId('plan-text').fill('Bergen');
     await page.getByTestId('plan-send').click();
     await plan(page, 'done').waitFor();
     await expect.poll(() => page.getByTestId('message').count()).toBe(2);
-  }, 120_000);
+    expect(await page.getByTestId('plan-said').textContent()).toContain('You answered: Bergen');
+  });
+
+  it('goes on in another tab that shows it, when its own is closed', async () => {
+    const { page, context, address } = await openWorking();
+    const other = await playground.open({ context });
+    await other.page.goto(address);
+    await plan(other.page, 'running').waitFor();
+    await page.close();
+    await expectWhole(other.page);
+    expect(other.problems).toEqual([]);
+  });
+
+  it('goes on in the next page when its process has crashed', async () => {
+    const { page, context, address } = await openWorking();
+    await page.goto('chrome://crash').catch(() => undefined);
+    const next = await playground.open({ context });
+    await next.page.goto(address);
+    await expectWhole(next.page);
+    expect(next.problems).toEqual([]);
+  });
+
+  it.skipIf(process.env['E2E_BROWSER'] === 'firefox')(
+    'waits for its page where that is frozen, and ends there',
+    async () => {
+      const { page, context, address, problems } = await openWorking();
+      const devtools = await context.newCDPSession(page);
+      await devtools.send('Page.setWebLifecycleState', { state: 'frozen' });
+      const other = await playground.open({ context });
+      await other.page.goto(address);
+      await plan(other.page, 'running').waitFor();
+      await devtools.send('Page.setWebLifecycleState', { state: 'active' });
+      await expectWhole(page);
+      await plan(other.page, 'done').first().waitFor();
+      expect([...problems, ...other.problems]).toEqual([]);
+    },
+  );
 });

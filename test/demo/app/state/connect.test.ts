@@ -32,7 +32,6 @@ function control(agents: readonly AgentCard[]): Control {
     useBrowserModel: nothing,
     steerPlan: async () => undefined,
     open: nothing,
-    startedAt: () => 0,
     close: nothing,
     openCells: nothing,
     openPageTools: nothing,

@@ -5,9 +5,11 @@ import type { Chats } from '../../../../demo/chat/state/chats.ts';
 import { createChatStore } from '../../../../demo/chat/store/chat-store.ts';
 import { type ChatStore } from '../../../../demo/chat/state/chat-storage.ts';
 import { answerText, type Message } from '../../../../demo/chat/state/message.ts';
+import { PinnaceError } from '../../../../src/base/errors.ts';
 import type { ClosableStorage } from '../../../../src/contracts/storage.ts';
 import { openChats } from '../../../fixtures/page/chats.ts';
 import { type FakeTransport, fakeTransport } from '../../../fixtures/page/fake-transport.ts';
+import { planTask, planView } from '../../../fixtures/page/plan-view.ts';
 
 let storage: ClosableStorage;
 let chatStore: ChatStore;
@@ -127,6 +129,27 @@ describe('createChats', () => {
     await again.current.value.run.value?.ended;
     expect(textsOf(again.current.value.messages.value)).toEqual(['one', 'Half and whole']);
     expect(transport.sent).toHaveLength(0);
+  });
+
+  it('follows the plan of a run that is stored no more', async () => {
+    const chats = create();
+    chats.send('one');
+    await vi.waitFor(() => expect(transport.sent).toHaveLength(1));
+    const view = planView([planTask('1', { status: 'ready' })]);
+    transport.write({ type: 'data-run', id: 'r', data: { runId: 'r' } }, {
+      type: 'data-plan',
+      id: view.planId,
+      data: view,
+    });
+    await vi.waitFor(async () => expect(JSON.stringify(await stored())).toContain(view.planId));
+    transport = {
+      ...fakeTransport(),
+      resume: () => Promise.reject(new PinnaceError('not_found', 'There is no such run')),
+    };
+    const again = create();
+    await again.restore(chats.current.value.id);
+    await vi.waitFor(() => expect(transport.sent).toMatchObject([{ body: { planner: { planId: view.planId } } }]));
+    expect(again.current.value.messages.value).toHaveLength(2);
   });
 
   it('writes while it streams at times, not with every chunk', async () => {
