@@ -12,6 +12,7 @@ export interface Arguments {
 
 /** Benchmarks that measure more with data or programs that are not part of this project. */
 const wishes: Readonly<Record<string, string>> = {
+  chaos: 'half an hour; PostgreSQL, faketime (apt-get install postgresql faketime); the rights of root for a full disk',
   discovery: 'PINNACE_TOOL_RETRIEVAL: the folder of the tool-retrieval data; nothing is measured without it',
   grounding:
     'PINNACE_GROUNDING_RETRIEVAL: the folder of the grounding-retrieval data; PINNACE_GROUNDING_PEERS: of peers',

@@ -13,6 +13,8 @@ export interface EndpointProcess {
   readonly token: string;
   /** What it has printed so far. */
   output(): string;
+  /** Sends a signal, and does not wait. */
+  signal(name: 'SIGSTOP' | 'SIGCONT'): void;
   /** Stops it, or kills it without notice. */
   stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>;
 }
@@ -55,6 +57,7 @@ export async function startEndpoint(
   return {
     url,
     token,
+    signal: (name) => void process.kill(-(child.pid ?? 0), name),
     output: () => `${printed}\n${log}`,
     async stop(signal = 'SIGTERM') {
       if (child.exitCode !== null || child.signalCode !== null) return;
