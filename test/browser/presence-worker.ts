@@ -2,9 +2,11 @@
 
 import { indexedDbStorage } from '../../adapters/storage/indexeddb.ts';
 
-addEventListener('message', async ({ data: name }: MessageEvent<string>) => {
+addEventListener('message', ({ data: name }: MessageEvent<string>) => void live(name));
+
+async function live(name: string): Promise<void> {
   await indexedDbStorage({ name }).presence?.show('worker', new AbortController().signal);
   postMessage('shown');
   const memory = new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true }); // also where the page is not isolated
   setTimeout(() => Atomics.wait(new Int32Array(memory.buffer), 0, 0));
-});
+}

@@ -153,9 +153,7 @@ function starting(
       if (!answer || runId === undefined || !isCutOff(answer) || saving.isOurs(answer.id)) return;
       answer.outcome.value = { type: 'running' };
       start(chat, answer, { join: { runId, onStart: () => forgetRun(answer) } });
-      void chat.run.value?.ended.then(() => {
-        if (isLeft(answer) && isStored(chat)) goOn(chat);
-      });
+      void chat.run.value?.ended.then(() => isLeft(answer) && isStored(chat) && goOn(chat));
     },
     ask(chat, from, { after, dropped } = { after: afterLast(chat) }) {
       const via = transports.chosen();

@@ -128,7 +128,11 @@ async function endConnections(world: World): Promise<void> {
   await sql.end();
 }
 
-async function call({ url, token }: EndpointProcess, path: string, init: RequestInit = {}): Promise<Response> {
+async function call(
+  { url, token }: EndpointProcess,
+  path: string,
+  init: Omit<RequestInit, 'headers'> & { readonly headers?: Record<string, string> } = {},
+): Promise<Response> {
   const headers = { 'authorization': `Bearer ${token}`, 'content-type': 'application/json', ...init.headers };
   return await fetch(url + path, { ...init, headers });
 }
@@ -148,10 +152,10 @@ interface Asked {
 const isWhole = (text: string): boolean => text.endsWith('data: [DONE]\n\n');
 
 /** Asks by the key of the run until its stream has come to its end. */
-async function ask(world: World, asked: Asked): Promise<void> {
+async function ask(world: Pick<World, 'instances' | 'cut'>, asked: Asked): Promise<void> {
   const until = performance.now() + patienceMs;
   while (performance.now() < until) {
-    const instance = world.instances[(asked.at + asked.retries) % 2];
+    const instance = world.instances[(asked.at + asked.retries) % world.instances.length];
     const text = instance && await readRun(instance, asked, world.cut.signal);
     if (text !== undefined) {
       const [shorter, longer] = text.length < asked.seen.length ? [text, asked.seen] : [asked.seen, text];
@@ -180,7 +184,10 @@ async function readRun(instance: EndpointProcess, asked: Asked, signal: AbortSig
       });
     asked.runId ??= /runs\/([\w-]+)/.exec(response.headers.get('location') ?? '')?.[1] ??
       response.headers.get('x-run-id') ?? undefined;
-    if (!response.ok) return void await response.body?.cancel();
+    if (!response.ok) {
+      await response.body?.cancel();
+      return undefined;
+    }
     const decoder = new TextDecoder();
     for await (const bytes of response.body ?? []) text += decoder.decode(bytes, { stream: true });
   } catch {
@@ -212,7 +219,8 @@ async function judge(world: World, asked: readonly Asked[], effects: string): Pr
     const replays: string[] = [];
     for (const at of [0, 1]) {
       const again: Asked = { name: one.name, at, seen: '', retries: 0, runId: one.runId };
-      await ask({ ...world, instances: world.instances.map(() => world.instances[at]) } as World, again);
+      const instances = world.instances.slice(at, at + 1);
+      await ask({ instances, cut: new AbortController() }, again);
       replays.push(again.seen);
     }
     const text = replays[0] ?? '';
