@@ -12,7 +12,7 @@ const limits = {
   src: { lines: 79_906, floors: 22, knot: 3, cycles: 0, lone: 0 },
   adapters: { lines: 39_324, floors: 12, knot: 3, cycles: 0, lone: 1 },
   demo: { lines: 59_869, floors: 18, knot: 0, cycles: 0, lone: 3 },
-  test: { lines: 124_295, floors: 9, knot: 5, cycles: 0, lone: 16 },
+  test: { lines: 124_345, floors: 9, knot: 5, cycles: 0, lone: 16 },
 };
 
 async function pathsUnder(...folders: readonly string[]): Promise<readonly string[]> {

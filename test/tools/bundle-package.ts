@@ -1,13 +1,15 @@
 /**
- * Makes the JavaScript of `dist/`, or of the folder that is named, and removes the declarations that no entry leads to. Each entry is
+ * Makes the JavaScript of `dist/`, or of the folder that is named, and removes the declarations that no entry leads to. Editors go from
+ * the functions of the entries to their sources, which are in `sources/`. Each entry is
  * a file at its own path; what several share are chunks beside them, so that a server loads some 100 files less when it starts. No
  * entry loads a module that its source does not lead to. Comments of tools stay.
  */
 
-import { existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import process from 'node:process';
 import { type Plugin, rolldown } from 'rolldown';
+import { publicValues } from './docstrings.ts';
 
 const root = join(import.meta.dirname, '../..');
 const dist = process.argv[2] ?? join(root, 'dist');
@@ -71,14 +73,27 @@ await bundle.write({
   minifyInternalExports: false,
 });
 
+/** Copies the source of a declaration, and lets its map lead there. */
+function keepSource(path: string): void {
+  const source = `${relative(dist, path).slice(0, -'.d.ts'.length)}.ts`;
+  cpSync(join(root, source), join(dist, 'sources', source));
+  const map = JSON.parse(readFileSync(`${path}.map`, 'utf8')) as object;
+  const sources = [relative(dirname(path), join(dist, 'sources', source))];
+  writeFileSync(`${path}.map`, JSON.stringify({ ...map, sources }));
+}
+
 const reached = reachableDeclarations();
+const withSource = new Set(publicValues(dist, entries.map((path) => `${path}.d.ts`)).map(({ path }) => path));
 for (const name of globSync('**/*.d.ts', { cwd: dist })) {
   const path = join(dist, name);
+  if (withSource.has(path)) {
+    keepSource(path);
+    continue;
+  }
+  rmSync(`${path}.map`, { force: true });
   if (!reached.has(path)) rmSync(path);
   else {
-    writeFileSync(
-      path,
-      readFileSync(path, 'utf8').replaceAll(/^(?: {4})+/gm, (spaces) => spaces.slice(spaces.length / 2)),
-    );
+    const text = readFileSync(path, 'utf8').replace(/\n\/\/# sourceMappingURL=.*\s*$/, '\n');
+    writeFileSync(path, text.replaceAll(/^(?: {4})+/gm, (spaces) => spaces.slice(spaces.length / 2)));
   }
 }

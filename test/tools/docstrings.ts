@@ -94,6 +94,21 @@ function exportsOf(path: string): ReadonlyMap<string, Found> {
   return result;
 }
 
+/** Where the functions, classes and constants of every entry are declared: the file, the name there, and the offset of its statement. */
+export function publicValues(
+  folder: string,
+  entries: readonly string[],
+): readonly { readonly path: string; readonly name: string; readonly start: number }[] {
+  const isValue = ({ type }: Statement): boolean => !type.startsWith('TS') || type === 'TSDeclareFunction';
+  return entries.flatMap((path) => [...exportsOf(join(folder, path.replace(/\.js$/, '.d.ts'))).values()])
+    .flatMap(({ module, statement }) => {
+      const declared = (statement['declaration'] ?? statement) as Statement;
+      return isValue(declared)
+        ? namesOf(declared).map((name) => ({ path: module.path, name, start: statement.start }))
+        : [];
+    });
+}
+
 /** Whether a docstring ends where this starts. */
 const isDocumented = (text: string, start: number): boolean =>
   /\/\*\*(?:(?!\*\/)[^])*\*\/\s*$/.test(text.slice(0, start));
