@@ -118,7 +118,8 @@ export function checkEndpoint(options: EndpointOptions, own: Readonly<Record<str
 }
 
 const ownOptions = {
-  ...optional('mcpConnector', 'loopback', 'privateOrigins', 'auditRetentionMs', 'eventRetentionMs'),
+  ...optional('mcpConnector', 'loopback', 'auditRetentionMs', 'eventRetentionMs'),
+  privateOrigins: ['array?', 'an array of origins, such as ["http://127.0.0.1:11434"]'],
   ...optional('exitOnStop'),
 } satisfies Partial<Record<keyof EndpointOptions, Wanted>>;
 

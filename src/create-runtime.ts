@@ -278,6 +278,9 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
 
 /** What is recorded of runs besides their streams. */
 function recordingOf({ keep = 'stream', recovery = true }: CreateRuntimeOptions) {
+  if (!['stream', 'inputs'].includes(keep)) {
+    throw wrongArgument('compose the runtime', 'keep', '"keep" must be "stream" or "inputs"');
+  }
   return { keep, recovery };
 }
 

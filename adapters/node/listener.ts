@@ -37,6 +37,9 @@ export function toNodeListener(handler: Handler, options: NodeListenerOptions = 
   }
   checkNames('create the listener', options, optional('basePath'));
   const { basePath } = options;
+  if (basePath !== undefined && !/^(\/|$)/.test(basePath)) {
+    throw wrongArgument('create the listener', 'basePath', `"basePath" must start with "/", as "/${basePath}"`);
+  }
   return (incoming, outgoing) => {
     void serve(handler, { incoming, outgoing, basePath }).catch(() => {
       // The handler answers every error: this is a request that is none, or a client that has left.

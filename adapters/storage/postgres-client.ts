@@ -83,6 +83,12 @@ export function openClient(clients: PostgresClients, onLost: () => void): Postgr
     clients.isUnconfirmed = true;
     leave(unconfirmed());
   };
+  if (typeof connect !== 'function') {
+    throw invalid(
+      'invalid_client',
+      'Cannot open the storage: "connect" must be (options) => postgres(url, { ...options })',
+    );
+  }
   const sql = connect({ ...baseOptions, ...(clients.isPooled && { prepare: false }), onnotice, onclose });
   const leave = (cause = storageBlocked(`${unreached}: a connection was lost; try again`)): void => {
     if (isLost) return;
@@ -92,7 +98,8 @@ export function openClient(clients: PostgresClients, onLost: () => void): Postgr
     // At once, a connection that is being made would stay silent, and a server that stops waits a minute for it to speak.
     if (sql !== given) void sql.end({ timeout: endSeconds });
   };
-  if (sql.options.onclose !== onclose) throw withoutOptions();
+  // JavaScript callers may return nothing.
+  if ((sql as Sql | undefined)?.options.onclose !== onclose) throw withoutOptions();
   return {
     sql,
     get isLost() {

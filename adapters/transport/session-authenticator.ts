@@ -75,7 +75,7 @@ export function sessionAuthenticator(options: SessionAuthenticatorOptions): Auth
         });
       }
       if (!isActFor(found.actFor ?? [])) throw wrongFact('actFor', 'must list names, or prefixes that end with "*"');
-      if (found.agents !== '*' && found.agents.includes('*')) {
+      if (Array.isArray(found.agents) && found.agents.includes('*')) {
         throw wrongFact('agents', 'must be "*" itself, not a list with it');
       }
       const { tenant, agents, scopes, roles } = found;

@@ -51,7 +51,8 @@ export async function requestPermission(
 export async function callHook(hook: () => ReturnType<Authorize>): Promise<Ruling> {
   try {
     const answer = hook();
-    return rulingOf('then' in answer ? await inTime(answer) : answer); // throws for a value that is not an object
+    const settled = answer instanceof Object && 'then' in answer ? await inTime(answer) : answer;
+    return settled instanceof Object ? rulingOf(settled) : unclear;
   } catch {
     return failed; // its text may hold secrets
   }
@@ -62,6 +63,7 @@ const failed: Ruling = {
   reason: 'the permission check failed',
   code: 'permission_check_failed',
 };
+const unclear: Ruling = { ...failed, reason: 'the permission check returned no { decision }' };
 const late: Ruling = {
   decision: 'deny',
   reason: 'the permission check took too long',
@@ -70,7 +72,7 @@ const late: Ruling = {
 
 function rulingOf(answer: Authorization | Ruling): Ruling {
   if (answer.decision === 'allow') return { decision: 'allow' };
-  if (answer.decision !== 'ask' && answer.decision !== 'deny') return failed;
+  if (answer.decision !== 'ask' && answer.decision !== 'deny') return unclear;
   if (answer.decision === 'deny') return { code: 'not_authorized', ...answer };
   const { decision, reason, approvers, fourEyes, withinMs, edit } = answer;
   if (approvers !== undefined && !isApprovers(approvers)) return failed;

@@ -111,7 +111,7 @@ export function limitsOf(given: Partial<Limits> = {}): Limits {
     const isNumber = typeof value === 'number' && value >= 0; // NaN is not
     if (isNumber && names.includes(name)) limits[name] = value;
     else {
-      const why = names.includes(name) ? 'must be a number' : `is no limit; there are ${names.join(', ')}`;
+      const why = names.includes(name) ? 'must be a number, 0 or more' : `is no limit; there are ${names.join(', ')}`;
       throw wrongArgument('compose the runtime', `limits.${name}`, `"limits.${name}" ${why}`);
     }
   }

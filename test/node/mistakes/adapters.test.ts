@@ -6,8 +6,10 @@ import { vectorSource } from '../../../adapters/grounding/vector.ts';
 import { rehearsal } from '../../../adapters/models/rehearsal.ts';
 import { consoleSink } from '../../../adapters/sinks/console.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
+import { postgresStorage } from '../../../adapters/storage/postgres.ts';
 import { bearerAuthenticator } from '../../../adapters/transport/bearer-authenticator.ts';
 import { createClient } from '../../../adapters/transport/client.ts';
+import { sessionAuthenticator } from '../../../adapters/transport/session-authenticator.ts';
 import { createGrounding } from '../../../src/index.ts';
 import { fromAiTool } from '../../../src/tools/index.ts';
 import { expectMistakes, untyped } from './expect-mistakes.ts';
@@ -20,6 +22,34 @@ const withAgent = (more: object) => () =>
 const digest = 'a'.repeat(64);
 const token = { digest, tenant: 't', subject: 's', agents: '*', scopes: ['run:create'] };
 const withToken = (more: object) => () => bearerAuthenticator({ tokens: [untyped({ ...token, ...more })] });
+expectMistakes('callers and clients of another form', [
+  [
+    'a storage that connects to an address',
+    () => postgresStorage(untyped({ connect: 'postgres://localhost/shop' })),
+    'Cannot open the storage: "connect" must be (options) => postgres(url, { ...options })',
+  ],
+  [
+    'a storage whose "connect" returns nothing',
+    () => postgresStorage(untyped({ connect: () => undefined })),
+    'Cannot use the client: it lacks the options of the storage; make it with `(options) => postgres(url, { ...options })`',
+  ],
+]);
+
+const lookedUp = (found: unknown) => () =>
+  sessionAuthenticator({ lookup: () => untyped(found) }).authenticate(new Request('https://a.example'));
+expectMistakes('what a session stands for', [
+  [
+    'a name alone',
+    lookedUp('ada'),
+    'Cannot accept the caller: its "tenant" must be 1 to 256 characters without control characters, and not "undefined"',
+  ],
+  [
+    'no agents',
+    lookedUp({ tenant: 't', subject: 'ada', scopes: ['run:create'] }),
+    'Cannot accept the caller: its "agents" must be "*" or an array of agent ids',
+  ],
+], 'unauthenticated');
+
 expectMistakes('options that would have no effect', [
   [
     'an option of the client',

@@ -121,6 +121,12 @@ const aCatalog = 'pass a catalog, such as staticCatalog({ agents, providers })';
 const aStorage = 'pass a storage, such as memoryStorage()';
 
 expectMistakes('createRuntime', [
+  ['another keep', runtimeWith({ keep: 'input' }), `${runtime}: "keep" must be "stream" or "inputs"`],
+  [
+    'a negative limit',
+    runtimeWith({ limits: { totalMs: -1 } }),
+    `${runtime}: "limits.totalMs" must be a number, 0 or more`,
+  ],
   [
     'no options',
     () => createRuntime(untyped(undefined)),
@@ -208,8 +214,12 @@ expectMistakes('createRuntime', [
     runtimeWith({ onError: console }),
     `${runtime}: "onError" is an object; pass a function, such as consoleErrors()`,
   ],
-  ['a text as a limit', runtimeWith({ limits: { steps: '3' } }), `${runtime}: "limits.steps" must be a number`],
-  ['NaN as a limit', runtimeWith({ limits: { steps: NaN } }), `${runtime}: "limits.steps" must be a number`],
+  [
+    'a text as a limit',
+    runtimeWith({ limits: { steps: '3' } }),
+    `${runtime}: "limits.steps" must be a number, 0 or more`,
+  ],
+  ['NaN as a limit', runtimeWith({ limits: { steps: NaN } }), `${runtime}: "limits.steps" must be a number, 0 or more`],
 ]);
 
 const agentWith = (parts: object) => () => defineAgent(untyped({ ...record, ...parts }));

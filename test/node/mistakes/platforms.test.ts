@@ -187,6 +187,16 @@ expectMistakes('createNodeEndpoint', [
     () => toNodeListener(untyped(undefined)),
     'Cannot create the listener: "handler" is missing; pass the handler of an endpoint',
   ],
+  [
+    'a listener below a path without its slash',
+    () => toNodeListener(untyped(() => undefined), { basePath: 'agents' }),
+    'Cannot create the listener: "basePath" must start with "/", as "/agents"',
+  ],
+  [
+    'a private origin outside a list',
+    nodeWith({ privateOrigins: 'http://127.0.0.1:1' }),
+    `${endpoint}: "privateOrigins" is a string; pass an array of origins, such as ["http://127.0.0.1:11434"]`,
+  ],
 ]);
 
 const page = 'Cannot create the runtime of the page';

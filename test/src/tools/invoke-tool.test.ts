@@ -100,6 +100,13 @@ describe('invokeTool, the permission', () => {
     ['a promised denial', async () => ({ decision: 'deny', reason: 'not today' }), 'forbidden', 'not today'],
     ['a question', () => ({ decision: 'ask', reason: 'a person decides' }), 'approval_required', 'a person decides'],
     ['a hook that rejects', () => Promise.reject(new Error('hunter2')), 'forbidden', 'the permission check failed'],
+    ['a hook that returns true', () => true as never, 'forbidden', 'the permission check returned no { decision }'],
+    [
+      'a hook that returns nothing',
+      () => undefined as never,
+      'forbidden',
+      'the permission check returned no { decision }',
+    ],
     ['a hook that throws', () => JSON.parse('{hunter2'), 'forbidden', 'the permission check failed'],
     [
       'a hook that throws an error of ours',
@@ -113,7 +120,7 @@ describe('invokeTool, the permission', () => {
     const execute = vi.fn<Execute>();
     const outcome = await callTool(echo(execute), input, { authorize });
     const message = `Cannot call tool "echo": ${reason}`;
-    const cause = reason.includes('check failed') ? 'permission_check_failed' : 'not_authorized';
+    const cause = /check (?:failed|returned)/.test(reason) ? 'permission_check_failed' : 'not_authorized';
     expect(outcome).toEqual({ ok: false, error: { code, message, retryable: false, details: { reason: cause } } });
     expect(execute).not.toHaveBeenCalled();
   });
