@@ -1,6 +1,7 @@
 /** The text of a file, in the encodings that text files have. */
 
 import { PinnaceError } from '../../src/base/errors.ts';
+import { declaredEncoding } from '../../src/base/read-text.ts';
 import { detectEncoding } from './detect-encoding.ts';
 
 /** Options of {@link decodeText}. */
@@ -80,20 +81,6 @@ function wideEncodingOf(bytes: Uint8Array<ArrayBuffer>): 'utf-16le' | 'utf-16be'
     : undefined;
   const isText = found && !/(?!\s|[\u0080-\u009f])[\p{Cc}\ufffe\uffff]/u.test(new TextDecoder(found).decode(sample));
   return isText ? found : undefined; // numbers of two bytes
-}
-
-/** What the media type, the page or the XML declares, where the platform knows it. */
-function declaredEncoding(bytes: Uint8Array, type = ''): TextDecoder | undefined {
-  const head = new TextDecoder('windows-1252').decode(bytes.subarray(0, sampleLength));
-  const label = /charset\s*=\s*["']?([\w.:-]+)/i.exec(type)?.[1] ??
-    /<meta\s[^>]*charset\s*=\s*["']?([\w.:-]+)/i.exec(head)?.[1] ??
-    /^<\?xml\s[^>]*encoding\s*=\s*["']([\w.:-]+)/.exec(head)?.[1];
-  if (label === undefined || /^utf-?8$/i.test(label)) return undefined;
-  try {
-    return new TextDecoder(label);
-  } catch {
-    return undefined; // no encoding of the platform
-  }
 }
 
 function countOf(text: string, pattern: RegExp): number {

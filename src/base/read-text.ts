@@ -22,6 +22,37 @@ export async function readText(body: Body): Promise<string> {
   return new TextDecoder().decode(await readBytes(body));
 }
 
+/** Returns the text of an answer in the encoding that it, or the page itself, declares where it is not UTF-8. */
+export async function readAnswerText({ body, headers }: Pick<Response, 'body' | 'headers'>): Promise<string> {
+  const bytes = await readBytes(body);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    const [first, second] = bytes;
+    const wide = first === 0xff && second === 0xfe
+      ? 'utf-16le'
+      : first === 0xfe && second === 0xff
+      ? 'utf-16be'
+      : undefined;
+    const declared = wide ? new TextDecoder(wide) : declaredEncoding(bytes, headers.get('content-type') ?? '');
+    return (declared ?? new TextDecoder()).decode(bytes);
+  }
+}
+
+/** What the media type, the page or the XML declares, where the platform knows it. */
+export function declaredEncoding(bytes: Uint8Array, type = ''): TextDecoder | undefined {
+  const head = new TextDecoder('windows-1252').decode(bytes.subarray(0, 4_096));
+  const label = /charset\s*=\s*["']?([\w.:-]+)/i.exec(type)?.[1] ??
+    /<meta\s[^>]*charset\s*=\s*["']?([\w.:-]+)/i.exec(head)?.[1] ??
+    /^<\?xml\s[^>]*encoding\s*=\s*["']([\w.:-]+)/.exec(head)?.[1];
+  if (label === undefined || /^utf-?8$/i.test(label)) return undefined;
+  try {
+    return new TextDecoder(label);
+  } catch {
+    return undefined; // no encoding of the platform
+  }
+}
+
 /** Returns the bytes of a body in one piece of memory; more than `maxBytes`, as soon as there are more. Others have their turns. */
 export async function readBytes(body: Body, maxBytes = Infinity): Promise<Uint8Array<ArrayBuffer>> {
   const reader = (body ?? new Blob().stream()).getReader();

@@ -3,7 +3,7 @@
 import { narrowEgress } from '../base/origins.ts';
 import { type ErrorCode, PinnaceError } from '../base/errors.ts';
 import { isRecord } from '../base/is-record.ts';
-import { readText } from '../base/read-text.ts';
+import { readAnswerText } from '../base/read-text.ts';
 import { readRetryAfter, type RetryOptions, withRetries } from '../base/with-retries.ts';
 import type { Egress, SecretText } from '../contracts/egress.ts';
 import { type SpanContext, within } from '../events/span.ts';
@@ -278,7 +278,7 @@ async function shapeAnswer(
     await answer.body?.cancel();
     throw failedAnswer(answer);
   }
-  const text = await readText(answer.body);
+  const text = await readAnswerText(answer);
   const frame = { source: origin, status: answer.status };
   const { maxLength } = response;
   if (response.as === 'text' || text === '') return { ...frame, ...cut(text, { maxLength, redact }) };

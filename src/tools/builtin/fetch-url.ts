@@ -5,7 +5,7 @@ import { checkNames, optional, wrongArgument } from '../../base/check-options.ts
 import { checkEgressList, egressDenied, type EgressList, isWithinEgress, narrowEgress } from '../../base/origins.ts';
 import { PinnaceError } from '../../base/errors.ts';
 import type { Egress } from '../../contracts/egress.ts';
-import { readText } from '../../base/read-text.ts';
+import { readAnswerText } from '../../base/read-text.ts';
 import { defineValibotTool } from '../make-tool.ts';
 import { withinRequest } from '../call-http.ts';
 import type { Tool, ToolContext } from '../tool.ts';
@@ -74,7 +74,7 @@ export function fetchUrlTool(options: FetchUrlOptions): Tool {
           throw leadsOutside(error) ? redirectDenied(error) : error;
         });
         trace.note(given);
-        return { answer: given, text: await readText(given.body) };
+        return { answer: given, text: await readAnswerText(given) };
       });
       const cut = text.length > maxLength && { truncated: true };
       return {

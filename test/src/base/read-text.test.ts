@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readText } from '../../../src/base/read-text.ts';
+import { readAnswerText, readText } from '../../../src/base/read-text.ts';
 import { yieldTurn } from '../../../src/base/turns.ts';
 
 /** A body in pieces of this many bytes. */
@@ -36,5 +36,23 @@ describe('readText', () => {
   it('rejects with the error that broke the body', async () => {
     const error = new Error('broken');
     await expect(readText(new ReadableStream({ pull: (controller) => controller.error(error) }))).rejects.toBe(error);
+  });
+});
+
+describe('readAnswerText', () => {
+  const gbk = [0xc4, 0xe3, 0xba, 0xc3];
+  const bytesOf = (start: string, rest: readonly number[]) =>
+    new Uint8Array([...new TextEncoder().encode(start), ...rest]);
+
+  it.each([
+    ['its label', 'text/plain; charset="GBK"', bytesOf('', gbk), '你好'],
+    ['the page', 'text/html', bytesOf('<head><META http-equiv="x" content="text/html; charset=gb2312">', gbk), '你好'],
+    ['the document', 'application/xml', bytesOf('<?xml version="1.0" encoding="ISO-8859-1"?>', [0xfc]), 'ü'],
+    ['its mark', 'text/plain', bytesOf('', [0xff, 0xfe, 0x60, 0x4f]), '你'],
+    ['UTF-8, whatever it declares', 'text/html; charset=gbk', bytesOf('你好', []), '你好'],
+    ['UTF-8 where nothing else is known', 'text/plain; charset=klingon', bytesOf('a', [0xff]), 'a\ufffd'],
+  ])('reads the encoding of %s', async (_, type, bytes, text) => {
+    const read = await readAnswerText(new Response(bytes, { headers: { 'content-type': type } }));
+    expect(read.slice(-text.length)).toBe(text);
   });
 });

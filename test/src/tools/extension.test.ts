@@ -80,6 +80,14 @@ describe('fetchUrlTool', () => {
     expect(page).toMatchObject({ text: `${before}[secr`, truncated: true });
   });
 
+  it('reads a page in the encoding that it declares', async () => {
+    const page = new Uint8Array([...new TextEncoder().encode('<meta charset="shift_jis">'), 0x83, 0x65]);
+    const egress = { fetch: async () => new Response(page, { headers: { 'content-type': 'text/html' } }) };
+    const input = { url: 'https://example.com/a' };
+    const output = await outcomeOf(fetchUrlTool({ egress, origins: ['https://example.com'] }), input);
+    expect(output).toMatchObject({ text: '<meta charset="shift_jis">テ' });
+  });
+
   it("reads a page through the guarded way out, without secrets, and marks it as a stranger's", async () => {
     const terms: unknown[] = [];
     const egress = {
