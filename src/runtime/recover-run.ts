@@ -74,22 +74,24 @@ export async function recoverRun(
     (mayBeCause && left.culprit === runId ? 'recovery_limit' : undefined);
   if (why === 'wait') return;
   if (why || !basis?.by) return void await endLostRun(runId, stored, { left, why: why ?? 'not_recorded' });
+  const ending = [
+    { key: usageKey(runId) },
+    ...runtime.keep === 'inputs' ? [] : deletion(await basisChanges(runtime, runId)),
+  ];
   const isAlone = mayBeCause && left.culprit === undefined;
   const release = isAlone ? runs.instances.suspect(runId) : () => undefined;
   if (!release) return; // after the suspect of now
   const isCounted = left.cause === 'dead' && (left.culprit ?? runId) === runId;
   const count = (state.recovery?.count ?? 0) + 1;
-  const taken = await runs.takeOver({
-    runId,
-    left,
-    next: (before) => isCounted ? { ...before, recovery: { count, steps } } : before,
-  });
-  if (!taken) return release();
+  let taken: StoredJournal<RunState> | undefined;
+  try {
+    const next = (before: RunState) => isCounted ? { ...before, recovery: { count, steps } } : before;
+    taken = await runs.takeOver({ runId, left, next });
+  } finally {
+    if (!taken) release(); // also where the storage is away: others wait for it
+  }
+  if (!taken) return;
   runtime.metrics.count('pinnace_runs_recovered_total', { cause: left.cause });
-  const ending = [
-    { key: usageKey(runId) },
-    ...runtime.keep === 'inputs' ? [] : deletion(await basisChanges(runtime, runId)),
-  ];
   try {
     await goOn(runtime, { runId, basis: { ...basis, by: basis.by }, taken, left, ending, guard, release });
   } catch (thrown) {

@@ -11,6 +11,7 @@ import {
   defineTool,
   type HostedRuntime,
   localPrincipal,
+  PinnaceError,
   type Storage,
   type UIMessageChunk,
 } from '../../../src/index.ts';
@@ -228,6 +229,44 @@ describe('a run whose instance was killed', () => {
     }
     expect(textOf(ends.get('innocent')!)).toBe('Done');
     expect(lastData(ends.get('culprit')!, 'data-run')).toMatchObject({ error: { details: { why: 'recovery_limit' } } });
+  });
+
+  it('is continued after the storage has refused that it, or another one, is taken over as the one suspect', async () => {
+    const storage = memoryStorage();
+    const stalled = () => scriptedModel(() => stallingStream([]), () => stallingStream([]));
+    const runIds: string[] = [];
+    for (let life = 0; life < 2; life++) {
+      const dying = mortal(storage);
+      const runtime = testRuntime({ ...stalled(), storage: dying.storage });
+      for (const id of life === 0 ? ['a', 'b'] : []) {
+        const chat = { id, messages: [userMessage('Hello')] };
+        runIds.push((await runtime.start(runRequest({ chat }), me, {})).runId);
+      }
+      const reads = runIds.map(async (runId) => {
+        const cursor = await runtime.runs.cursor(me, runId, 0);
+        for (let seen = ''; !seen.includes(life === 0 ? 'data-manifest' : 'data-recovery');) {
+          seen += (await cursor.next() ?? []).map(({ text }) => text).join('');
+        }
+      });
+      await Promise.all(reads);
+      dying.kill();
+    }
+    let [refused, isFull] = [0, true];
+    const full: Storage = {
+      ...storage,
+      async commit(changes) {
+        if (isFull && JSON.stringify(changes).includes('"recovery":{"count":2')) {
+          refused++;
+          throw new PinnaceError('unavailable', 'The disk is full', { details: { reason: 'storage_full' } });
+        }
+        return await storage.commit(changes);
+      },
+    };
+    const last = testRuntime({ ...scriptedModel(says('Done'), says('Done')), storage: full });
+    const read = Promise.all(runIds.map((runId) => recordedChunks(last, runId)));
+    await expect.poll(() => refused).toBeGreaterThan(20);
+    isFull = false;
+    for (const chunks of await read) expect(textOf(chunks)).toBe('Done');
   });
 
   it('keeps to the deadline and the steps of its start', async () => {
