@@ -77,18 +77,21 @@ interface Listening {
   /**
    * Serves a request to listen; `undefined` for any other.
    *
-   * @throws PinnaceError `rate_limited` when the principal has as many streams as it may, `overloaded` when the endpoint has.
+   * @throws PinnaceError `rate_limited` when the principal or its tenant has as many streams as it may, `overloaded` when the endpoint has.
    */
   fetch(request: Request, caller: McpCaller): Promise<Response | undefined>;
 }
 
-const maxStreams = 100;
+const maxStreams = 200;
+const maxPerTenant = 100;
 const maxPerPrincipal = 10;
 /** A stream ends after this time. The client listens again, and is authenticated again. */
 const longestMs = 1_800_000;
 
+type Owner = Pick<Principal, 'tenant' | 'subject'>;
+
 export function createListening(parts: ServerParts, { keepAliveMs }: { readonly keepAliveMs: number }): Listening {
-  const open = new Map<symbol, string>();
+  const open = new Map<symbol, Owner>();
   const serve = async (request: Request, caller: McpCaller, asked: Asked): Promise<Response> => {
     const stop = new AbortController();
     const { closing } = caller.tools;
@@ -117,7 +120,7 @@ export function createListening(parts: ServerParts, { keepAliveMs }: { readonly 
       const asked = canWatch(parts.host) ? readListen(caller.body) : undefined;
       if (!asked) return undefined;
       const { tenant, subject } = caller.principal;
-      const [key, owner] = [Symbol('stream'), JSON.stringify([tenant, subject])];
+      const [key, owner] = [Symbol('stream'), { tenant, subject }];
       requireRoom([...open.values()], owner);
       open.set(key, owner);
       const done = (): void => void open.delete(key);
@@ -173,9 +176,12 @@ async function watchAll(
   return watched;
 }
 
-function requireRoom(owners: readonly string[], owner: string): void {
-  if (owners.filter((one) => one === owner).length >= maxPerPrincipal) {
-    throw new PinnaceError('rate_limited', `Cannot listen: a caller has at most ${maxPerPrincipal} streams`, {
+function requireRoom(owners: readonly Owner[], { tenant, subject }: Owner): void {
+  const ofTenant = owners.filter((one) => one.tenant === tenant);
+  const isOver = ofTenant.filter((one) => one.subject === subject).length >= maxPerPrincipal;
+  if (isOver || ofTenant.length >= maxPerTenant) {
+    const most = isOver ? `a caller has at most ${maxPerPrincipal}` : `a tenant has at most ${maxPerTenant}`;
+    throw new PinnaceError('rate_limited', `Cannot listen: ${most} streams`, {
       details: { reason: 'too_many_mcp_streams' },
     });
   }

@@ -27,6 +27,7 @@ async function endpoint(resources: McpResources, authorize?: Authorize) {
     digest: await digestOfToken(tenant),
     tenant,
     subject: 's',
+    actFor: ['p*'],
     agents: '*' as const,
     scopes: ['run:create'] as const,
   })));
@@ -95,6 +96,19 @@ describe('a client of 2026-07-28 that listens', () => {
     isAllowed = true;
     change('x://a/1');
     await vi.waitFor(() => expect(client.updates()).toEqual(['x://a/1']));
+  });
+
+  it('of one tenant has 100 streams with all its persons, and takes none of others', async () => {
+    const { serve } = await endpoint(watched().resources);
+    const params = { notifications: { resourceSubscriptions: ['x://a/1'] } };
+    const statusFor = async (token: string, person: number) => {
+      const headers = { 'authorization': `Bearer ${token}`, 'pinnace-subject': `p${person}` };
+      const { status, body } = await askModern(serve)('subscriptions/listen', params, { headers });
+      onTestFinished(async () => await body?.cancel());
+      return status;
+    };
+    for (let at = 0; at < 100; at++) expect(await statusFor('a', Math.floor(at / 10))).toBe(200);
+    expect([await statusFor('a', 10), await statusFor('b', 10)]).toEqual([429, 200]);
   });
 
   it('has 10 streams at most, and takes none of others', async () => {
