@@ -79,7 +79,7 @@ export interface WaitingSummary {
 }
 
 /** The most questions that wait of one subject. */
-const mostWaiting = 200;
+export const mostWaiting = 200;
 
 const dayMs = 86_400_000;
 

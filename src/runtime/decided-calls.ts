@@ -10,6 +10,7 @@ import { canonicalJson } from '../base/json.ts';
 import { outcomeChunks, toolErrorPart } from '../tools/call-ends.ts';
 import type { RunFacts } from '../permission/run-facts.ts';
 import type { RunCalls } from '../tools/run-calls.ts';
+import { mostWaiting } from '../permission/waiting.ts';
 import { calledOfProvider } from '../tools/provider-tool.ts';
 import type { ToolCall } from '../tools/tool-call.ts';
 import { type AnsweredCall, askedOptions } from './issued-metadata.ts';
@@ -55,25 +56,23 @@ export async function endLeftCalls(
   { request: { chat }, principal, interruptions }: DecidingRun,
 ): Promise<readonly UIMessage[]> {
   const { messages } = chat;
-  const isLeft = (message: UIMessage, at: number): boolean =>
-    at < messages.length - 1 && approvalsRequestedIn(message).length > 0;
-  if (!messages.some(isLeft)) return messages;
-  return await Promise.all(messages.map(async (message, at) => {
-    if (!isLeft(message, at)) return message;
-    const calls = approvalsRequestedIn(message);
-    const ended = await Promise.all(calls.map(async ({ toolCallId, approvalId }) => {
-      const record = await interruptions.find(principal, approvalId);
-      // The chat of a client may come back to the question; a stored one does not.
-      if (record?.goesOn && record.state === 'pending') await interruptions.close(approvalId, 'closed');
-      return [toolCallId, record && leftError(record)] as const;
-    }));
-    const errors = new Map(ended);
+  const left = messages.slice(0, -1).flatMap(approvalsRequestedIn).slice(-mostWaiting);
+  if (left.length === 0) return messages;
+  const ended = await Promise.all(left.map(async ({ approvalId }) => {
+    const record = await interruptions.find(principal, approvalId);
+    // The chat of a client may come back to the question; a stored one does not.
+    if (record?.goesOn && record.state === 'pending') await interruptions.close(approvalId, 'closed');
+    return [approvalId, record && leftError(record)] as const;
+  }));
+  const errors = new Map(ended);
+  return messages.map((message, at) => {
+    if (at === messages.length - 1 || approvalsRequestedIn(message).length === 0) return message;
     const parts = message.parts.map((part) => {
-      const error = 'toolCallId' in part && isWaiting(part.state) ? errors.get(part.toolCallId) : undefined;
+      const error = 'approval' in part && isWaiting(part.state) ? errors.get(part.approval?.id ?? '') : undefined;
       return error === undefined ? part : withError(part, error);
     });
     return { ...message, parts };
-  }));
+  });
 }
 
 /** A call that asks a person itself has started, and one whose decision is spent may have been made. */
@@ -89,7 +88,7 @@ interface ApprovalPart {
   readonly input: unknown;
 }
 
-/** The tool parts of a message that wait for an approval, or claim one. */
+/** The tool parts of a message that wait for an approval, or claim one: the last ones, as many as can wait. Each takes a look at a record. */
 export function approvalsRequestedIn(message: UIMessage | undefined): readonly ApprovalPart[] {
   if (message?.role !== 'assistant') return [];
   return message.parts.flatMap((part) => {
@@ -100,7 +99,7 @@ export function approvalsRequestedIn(message: UIMessage | undefined): readonly A
     // The types are the AI SDK's; the values come from the client and are not checked yet.
     if (typeof approvalId !== 'string' || typeof toolCallId !== 'string' || typeof name !== 'string') return [];
     return [{ approvalId, toolCallId, name, input }];
-  });
+  }).slice(-mostWaiting);
 }
 
 function isWaiting(state: string): boolean {

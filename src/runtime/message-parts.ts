@@ -42,6 +42,9 @@ export function isSuspended(output: unknown): boolean {
   return typeof output === 'object' && output !== null && '$suspended' in output;
 }
 
+/** Of an id of a call: how many programs it may be inside of, and what providers put into their own. */
+const mostSlashes = 8;
+
 /** The programs of a message. */
 interface ProgramParts {
   /** Returns the call of `code_run` that this call is inside of. */
@@ -52,9 +55,17 @@ interface ProgramParts {
 
 /** Finds the programs of a message. */
 export function programsIn(message: UIMessage | undefined): ProgramParts {
-  const ids = (message?.parts ?? []).flatMap((part) => isProgram(part) ? [part.toolCallId] : []);
-  const of = (toolCallId: string): string | undefined => ids.find((id) => toolCallId.startsWith(`${id}/`));
-  const isWaiting = ids.length > 0 &&
+  const ids = new Set((message?.parts ?? []).flatMap((part) => isProgram(part) ? [part.toolCallId] : []));
+  const of = (toolCallId: string): string | undefined => {
+    let at = toolCallId.indexOf('/');
+    for (let left = mostSlashes; at >= 0 && left > 0; left--) {
+      const id = toolCallId.slice(0, at);
+      if (ids.has(id)) return id;
+      at = toolCallId.indexOf('/', at + 1);
+    }
+    return undefined;
+  };
+  const isWaiting = ids.size > 0 &&
     (message?.parts ?? []).some((part) =>
       part.type === 'dynamic-tool' && of(part.toolCallId) !== undefined && part.state.startsWith('approval-')
     );

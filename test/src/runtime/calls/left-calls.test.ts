@@ -1,11 +1,21 @@
 import { readUIMessageStream } from 'ai';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
+import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import { defineTool, localPrincipal, type UIMessage } from '../../../../src/index.ts';
+import { programsIn } from '../../../../src/runtime/message-parts.ts';
 import { callsTools, says, scriptedModel } from '../../../fixtures/model.ts';
 import { lastData, readAll, runRequest, testRuntime, userMessage } from '../../../fixtures/runtime.ts';
 
 const me = localPrincipal();
+
+const erase = defineTool({
+  id: 'erase',
+  description: 'Erases',
+  approval: 'always',
+  input: v.object({}),
+  execute: () => 'erased',
+});
 
 /** A chat whose call waits for a person, and what goes on in it. */
 async function waiting() {
@@ -85,3 +95,28 @@ describe('a call that waits for a person when the chat goes on', () => {
     },
   );
 });
+
+it.each([['the last message', 1], ['an earlier message', 2]])(
+  'reads as many records as can wait, whatever %s claims, and finds its programs in linear time',
+  async (_, of) => {
+    const storage = memoryStorage();
+    let reads = 0;
+    const get: typeof storage.get = (key) => (reads += Number(key[0] === 'interruption'), storage.get(key));
+    const runtime = testRuntime({ ...scriptedModel(says('Done')), storage: { ...storage, get }, tools: [erase] });
+    const state = 'approval-responded' as const;
+    const claims = Array.from({ length: 1_000 }, (_one, n) => {
+      const approval = { id: `apr_${n}`, approved: true };
+      return { type: 'tool-erase' as const, toolCallId: `c${n}`, state, input: {}, approval };
+    });
+    const answer: UIMessage = { id: 'a', role: 'assistant', parts: claims };
+    const messages = [userMessage('Hi'), answer, userMessage('And?', 'm2')].slice(0, of + 1);
+    await readAll(await runtime.run(runRequest({ chat: { id: 'c', messages } }), me));
+    expect(reads).toBeGreaterThan(0);
+    expect(reads).toBeLessThanOrEqual(200);
+    const ids = Array.from({ length: 200_000 }, (_one, n) => `p${n}`); // in quadratic time it would not end
+    const done = { state: 'output-available' as const, input: {}, output: 1 };
+    const parts = ids.map((toolCallId) => ({ type: 'tool-code_run' as const, toolCallId, ...done }));
+    const { of: programOf } = programsIn({ id: 'a', role: 'assistant', parts });
+    expect(ids.filter((id) => programOf(`${id}/1`) !== id || programOf(`x${id}/1`) !== undefined)).toEqual([]);
+  },
+);
