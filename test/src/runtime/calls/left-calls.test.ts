@@ -116,7 +116,7 @@ it.each([['the last message', 1], ['an earlier message', 2]])(
     const ids = Array.from({ length: 200_000 }, (_one, n) => `p${n}`); // in quadratic time it would not end
     const done = { state: 'output-available' as const, input: {}, output: 1 };
     const parts = ids.map((toolCallId) => ({ type: 'tool-code_run' as const, toolCallId, ...done }));
-    const { of: programOf } = programsIn({ id: 'a', role: 'assistant', parts });
-    expect(ids.filter((id) => programOf(`${id}/1`) !== id || programOf(`x${id}/1`) !== undefined)).toEqual([]);
+    const programs = programsIn({ id: 'a', role: 'assistant', parts });
+    expect(ids.filter((id) => programs.of(`${id}/1`) !== id || programs.of(`x${id}/1`) !== undefined)).toEqual([]);
   },
 );
