@@ -33,21 +33,9 @@ const TimeZone = v.pipe(
 );
 const SecretName = v.pipe(v.string(), v.minLength(1), v.maxLength(256));
 
-/** The names that crontabs have for five fields. */
-const nicknames: Readonly<Record<string, string>> = {
-  '@yearly': '0 0 1 1 *',
-  '@annually': '0 0 1 1 *',
-  '@monthly': '0 0 1 * *',
-  '@weekly': '0 0 * * 0',
-  '@daily': '0 0 * * *',
-  '@midnight': '0 0 * * *',
-  '@hourly': '0 * * * *',
-};
-
 const Cron5 = v.pipe(
   v.string(),
   v.maxLength(200),
-  v.transform((text) => nicknames[text.trim().toLowerCase()] ?? text),
   v.check(isCron, 'must be five cron fields for a time that comes, such as "0 8 * * mon-fri" or "0 22-23,0-2 * * *"'),
   v.transform(plainCron),
 );
