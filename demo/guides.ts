@@ -104,6 +104,7 @@ const titles: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     deploy: 'Deploy',
     'deploy-node': 'Deploy on Node',
     scaling: 'Scaling',
+    capacity: 'Capacity',
     etcd: 'State in etcd',
     security: 'Security',
   },
