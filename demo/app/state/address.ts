@@ -2,7 +2,8 @@
 
 import { batch, effect, untracked } from '@preact/signals';
 import { setPlace } from './inside.ts';
-import type { Overlay, Playground } from './playground.ts';
+import type { Playground } from './playground.ts';
+import type { Overlay } from './screens.ts';
 import { isClosing, isTabOnly, type OverRoute, readRoute, type Route, type Screen, writeRoute } from './route.ts';
 
 /** What the page stores with an entry of the history. */

@@ -5,14 +5,10 @@ import type { Decision } from '../../../src/permission/interruption.ts';
 import type { AgentCard, PlanSteering } from '../../control/page-control.ts';
 import type { EvalsControl } from '../../control/evals-control.ts';
 import type { InspectorControl } from '../../control/runs-control.ts';
-import type { KnowledgeControl } from '../../control/knowledge-control.ts';
-import type { KnowledgePlace } from '../../knowledge/worker/place.ts';
 import type { RegistryControl } from '../../control/registry-control.ts';
-import type { TreeControl } from '../../control/tree-control.ts';
 import { type Chats, type ChatsOptions, createChats } from '../../chat/state/chats.ts';
 import { noTabs } from '../../chat/state/chat-tabs.ts';
 import type { Connection } from './connect.ts';
-import type { RemoteEndpoint } from '../../endpoint/state/connect-endpoint.ts';
 import type { Schedule } from '../../kit/hooks/frame-queue.ts';
 import type { ChatStore } from '../../chat/state/chat-storage.ts';
 import type { AttachedFile } from '../../files/state/attached-file.ts';
@@ -20,26 +16,14 @@ import type { McpContent, Transport } from '../../chat/state/run.ts';
 import type { ToolPart } from '../../chat/state/message.ts';
 import type { Notes } from '../../storage/notes.ts';
 import { createOffline, type Offline } from '../../offline/state/offline.ts';
-import { createSettings, endpointOf, modelLabel, modelPlaceOf, type Settings } from '../../settings/state/settings.ts';
+import { createSettings, endpointOf, modelLabel, modelPlaceOf } from '../../settings/state/settings.ts';
 import { WaitingList } from '../../inbox/state/inbox.ts';
 import type { Theme } from './theme.ts';
 import type { PlanQuestion } from '../../plan/state/plan-data.ts';
 import type { Answer } from '../../plan/state/plan-reply.ts';
-import type { Screen, Where } from './route.ts';
-import { type ConnectedTransports, createTransports } from './transports.ts';
-
-/** What lies over the chat, if anything. */
-export type Overlay = 'none' | 'settings' | 'server' | 'chat-settings' | 'switcher' | 'drawer' | 'keys' | 'share';
-
-/** Whether the files are shown, what of them, and the way to them. */
-export interface KnowledgeAccess {
-  readonly isShown: Signal<boolean>;
-  /** The file that is open. */
-  readonly at: Signal<readonly string[]>;
-  /** The place to open; the reader clears it. */
-  readonly wanted: Signal<KnowledgePlace | undefined>;
-  readonly connect: () => KnowledgeControl;
-}
+import type { Screen } from './route.ts';
+import type { Overlay, Places } from './screens.ts';
+import { type ConnectedTransports, createTransports, type RemoteEndpoint } from '../../chat/state/transports.ts';
 
 /** The ways to runs: those of this page, and those at servers. */
 export interface RunsAccess {
@@ -52,33 +36,21 @@ export interface RunsAccess {
 }
 
 /** The page's state. */
-export interface Playground {
+export interface Playground extends Places {
   /** As they are now: a component that reads them is drawn anew when they change. */
   readonly agents: readonly AgentCard[];
   /** Reloads the agents from the worker. */
   refreshAgents(): Promise<void>;
   readonly chats: Chats;
   readonly chatStore: Pick<ChatStore, 'notStored' | 'unreadable' | 'tabs' | 'searchIndex' | 'deleted' | 'purge'>;
-  readonly settings: Settings;
   readonly theme: Signal<Theme>;
   readonly offline: Offline;
-  readonly overlay: Signal<Overlay>;
   /** Counted up when the composer should get the focus. */
   readonly focusRequests: Signal<number>;
-  /** The tree beside the chat: whether it is shown, and the way to it. */
-  readonly tree: { readonly isShown: Signal<boolean>; readonly connect: () => TreeControl };
-  /** The page over the chat, if any. */
-  readonly screen: Signal<Screen | undefined>;
-  /** Where in the agents of this page and of a server the person is: a section, a record, its form. */
-  readonly agentsAt: Readonly<Record<Where, Signal<readonly string[]>>>;
-  /** What an address named that leads nowhere: its first part, or `c` for a chat. */
-  readonly nowhere: Signal<string | undefined>;
   /** The way to this page's registry. */
   readonly registry: { readonly connect: () => RegistryControl };
   /** The way to a server's registry, runs, plans, metrics and audit log. */
   readonly server: { readonly connect: ConnectedTransports['consoleOf'] };
-  /** The files beside the chat. */
-  readonly knowledge: KnowledgeAccess;
   readonly runs: RunsAccess;
   /** The tour: whether it is shown, and the notes that store its progress. */
   readonly tour: { readonly isShown: Signal<boolean>; readonly notes: Notes };

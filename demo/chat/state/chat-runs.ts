@@ -10,10 +10,10 @@ import { type Answer, answerQuestion } from '../../plan/state/plan-reply.ts';
 import { canGoOn, decideCall, isDecidedHere, waitingCalls } from './approval.ts';
 import { requestFields } from './chat-settings.ts';
 import type { ChatStore, Saved } from './chat-storage.ts';
-import { afterLast, append, type Chat, headOf } from './chat.ts';
+import { afterLast, append, type Chat, headOf, type Run } from './chat.ts';
 import { type AssistantMessage, createAnswer, isCutOff, type Message, type ToolPart } from './message.ts';
 import { cancelPlan, planOf, planToFollow } from './plan.ts';
-import { type Join, type PlanTerms, type Run, startRun, type Transport } from './run.ts';
+import { type Join, type PlanTerms, startRun, type Transport } from './run.ts';
 import { toWireMessages } from './wire-messages.ts';
 
 /** Where runs go: the page's worker, or an endpoint by its address. */

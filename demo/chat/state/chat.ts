@@ -5,7 +5,6 @@ import type { AttachedFile, Written } from '../../files/state/attached-file.ts';
 import { branchOf, root, type Versions } from './branches.ts';
 import type { ChatSettings } from './chat-settings.ts';
 import type { Message } from './message.ts';
-import type { Run } from './run.ts';
 
 /** A chat on the page. Its messages are read from storage when it is first opened. */
 export interface Chat {
@@ -41,6 +40,27 @@ export interface Chat {
   readonly attachProblem: Signal<string | undefined>;
   /** What was sent while an answer is written, until it has ended. */
   readonly queued: Signal<readonly QueuedMessage[]>;
+}
+
+/** A run that is going on. */
+export interface Run {
+  /** Cancels the run. The answer ends after {@link stopWithinMs} at the latest. */
+  stop(): void;
+  /** Stops reading. The run continues for a while (30 seconds by default), and its log records it. */
+  leave(): void;
+  /** Resumes reading after the last received chunk. Does nothing while reading. */
+  readOn(): void;
+  readonly reading: ReadonlySignal<Reading>;
+  /** Settles when the answer has ended; never rejects. */
+  readonly ended: Promise<void>;
+}
+
+/** How far a run was read. */
+export interface Reading {
+  /** Whether reading is paused while the run continues. */
+  readonly isLeft: boolean;
+  /** How many chunks had been taken in each time that the reader left. */
+  readonly leftAt: readonly number[];
 }
 
 /** A message that was sent while an answer is written. */

@@ -10,6 +10,7 @@ import type { ForkOptions } from '../../../src/runtime/runtime.ts';
 import type { SteeringMessageInput } from '../../../src/runtime/steering.ts';
 import type { StoredAttachment } from '../../files/state/attached-file.ts';
 import { createFrameQueue, type Schedule } from '../../kit/hooks/frame-queue.ts';
+import type { Reading, Run } from './chat.ts';
 import type { AssistantMessage, Outcome } from './message.ts';
 import { createReceiver, type Receiver } from './receive.ts';
 
@@ -44,19 +45,6 @@ export type McpContent = Pick<
   ConnectedRuntime,
   'prompts' | 'resources' | 'apps' | 'mcpSignIns' | 'inbox' | 'schedules' | 'chats' | 'undo'
 >;
-
-/** A run that is going on. */
-export interface Run {
-  /** Cancels the run. The answer ends after {@link stopWithinMs} at the latest. */
-  stop(): void;
-  /** Stops reading. The run continues for a while (30 seconds by default), and its log records it. */
-  leave(): void;
-  /** Resumes reading after the last received chunk. Does nothing while reading. */
-  readOn(): void;
-  readonly reading: ReadonlySignal<Reading>;
-  /** Settles when the answer has ended; never rejects. */
-  readonly ended: Promise<void>;
-}
 
 /** How long a stopped run may take to say its last. */
 export const stopWithinMs = 1000;
@@ -169,14 +157,6 @@ const brokenOff: ErrorData = {
   retryable: true,
   details: { reason: 'stream_cut' },
 };
-
-/** How far a run was read. */
-interface Reading {
-  /** Whether reading is paused while the run continues. */
-  readonly isLeft: boolean;
-  /** How many chunks had been taken in each time that the reader left. */
-  readonly leftAt: readonly number[];
-}
 
 /** The request to the runtime. */
 interface RunAsked {

@@ -25,7 +25,7 @@ export function AnswerFooter({ message, playground, isLast }: AnswerFooterProps)
     <footer class='answer-footer' data-testid='answer-footer'>
       <p class='answer-cost'>{costOf(message).map((text) => <span key={text}>{text}</span>)}</p>
       <div class='answer-actions'>
-        <VersionSwitch chat={playground.chats.current.value} messageId={message.id} playground={playground} />
+        <VersionSwitch chat={playground.chats.current.value} messageId={message.id} chats={playground.chats} />
         {answerText(message) !== '' && (
           <CopyButton
             testId='copy-answer'

@@ -180,7 +180,7 @@ function Question({ message, chat, playground, inFeed }: QuestionProps): JSX.Ele
             {files && <Files files={files.value} playground={playground} />}
           </div>
           <div class='question-actions'>
-            <VersionSwitch chat={chat} messageId={id} playground={playground} />
+            <VersionSwitch chat={chat} messageId={id} chats={playground.chats} />
             {text !== '' && <CopyButton text={() => text} label='Copy' />}
             {!isRunning(chat) && (
               <Button kind='quiet' icon='rename' testId='edit-question' onClick={() => (chat.editing.value = id)}>

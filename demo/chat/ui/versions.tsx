@@ -1,17 +1,17 @@
 import type { JSX } from 'preact';
 import type { Chat } from '../state/chat.ts';
 import { isRunning } from '../state/chat.ts';
-import type { Playground } from '../../app/state/playground.ts';
+import type { Chats } from '../state/chats.ts';
 import { IconButton } from '../../kit/button.tsx';
 
 interface VersionsProps {
   readonly chat: Chat;
   readonly messageId: string;
-  readonly playground: Playground;
+  readonly chats: Pick<Chats, 'show'>;
 }
 
 /** The way between the versions of a message. Nothing where there is one. */
-export function VersionSwitch({ chat, messageId, playground: { chats } }: VersionsProps): JSX.Element | null {
+export function VersionSwitch({ chat, messageId, chats }: VersionsProps): JSX.Element | null {
   const versions = chat.versions.value.get(messageId);
   if (!versions) return null;
   const { ids, at } = versions;

@@ -2,22 +2,13 @@
 
 import { proxy, type Remote, transfer, wrap } from 'comlink';
 import { fromData } from '../../../src/base/errors.ts';
+import type { RemoteEndpoint } from '../../chat/state/transports.ts';
 import type { ConsoleControl } from '../../control/server-control.ts';
-import type { AskedRun, EndpointControl } from '../../control/page-control.ts';
+import type { EndpointControl } from '../../control/page-control.ts';
 // oxlint-disable-next-line import/default -- Vite makes this module: it exports the address
 import workerUrl from '../worker/endpoint-worker.ts?worker&url';
-import type { Found, RunNews, RunRecord } from '../../control/runs-control.ts';
 import { ownScript } from '../../control/trusted.ts';
 import type { Transport } from '../../chat/state/run.ts';
-
-/** An endpoint: its agents, the events of their runs, and its console. */
-export interface RemoteEndpoint extends Transport {
-  /** Returns a run; `onNews` receives its progress until the signal aborts. */
-  run(requested: AskedRun, how: { readonly onNews: (news: RunNews) => void; readonly signal: AbortSignal }): Promise<
-    Found<RunRecord>
-  >;
-  console(): Promise<ConsoleControl>;
-}
 
 interface ConnectEndpointOptions {
   /** Makes the page's end of a port into a transport. */

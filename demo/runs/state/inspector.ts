@@ -7,7 +7,7 @@ import type { Found, InspectorControl, RunList, RunRecord } from '../../control/
 import { createRunFeed } from './run-news.ts';
 import { createOpenedRun, type OpenedRun } from './opened-run.ts';
 import { readRunFile, type RunFile } from './run-file.ts';
-import type { ConnectedTransports } from '../../app/state/transports.ts';
+import type { ConnectedTransports } from '../../chat/state/transports.ts';
 import { problemOf } from '../../kit/answer-problem.ts';
 
 /** What is shown of the open run. */

@@ -3,7 +3,7 @@
 import type { Activity } from '../../control/tree-control.ts';
 import { waitingCalls } from '../../chat/state/approval.ts';
 import type { AssistantMessage, ToolPart } from '../../chat/state/message.ts';
-import type { Run } from '../../chat/state/run.ts';
+import type { Run } from '../../chat/state/chat.ts';
 
 export interface Observed {
   readonly answer: AssistantMessage;

@@ -2,7 +2,7 @@
 
 import type { Page } from 'playwright';
 import type { InspectorTab } from '../../../demo/runs/state/inspector.ts';
-import type { Overlay } from '../../../demo/app/state/playground.ts';
+import type { Overlay } from '../../../demo/app/state/screens.ts';
 import type { RunsSection } from '../../../demo/app/state/route.ts';
 import type { Beside } from '../../../demo/app/state/screens.ts';
 import type { Section } from '../../../demo/agents/state/registry-pages.ts';

@@ -10,12 +10,12 @@ import {
   summaryOf,
   wordsOfCall,
 } from '../../../../demo/chat/state/program.ts';
-import { type Run, startRun, stopWithinMs, type Transport } from '../../../../demo/chat/state/run.ts';
+import { startRun, stopWithinMs, type Transport } from '../../../../demo/chat/state/run.ts';
 import { errorCodes } from '../../../../src/base/errors.ts';
 import type { UIMessageChunk } from '../../../../src/contracts/ai-types.ts';
 import { fakeTransport } from '../../../fixtures/page/fake-transport.ts';
 
-function start(transport: Transport): { run: Run; answer: AssistantMessage } {
+function start(transport: Transport): { run: ReturnType<typeof startRun>; answer: AssistantMessage } {
   const answer = createAnswer({ id: 'a', model: 'rehearsal', startedAt: 0 });
   const messages = [{ id: 'q', role: 'user' as const, parts: [{ type: 'text' as const, text: 'Hi' }] }];
   const run = startRun({ transport, chatId: 'chat', agentId: 'mate', messages, answer, now: () => 7 });

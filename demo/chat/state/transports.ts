@@ -1,9 +1,19 @@
 /** The transports to the page's worker and to endpoints, each connected on first use. */
 
+import type { AskedRun } from '../../control/page-control.ts';
+import type { Found, RunNews, RunRecord } from '../../control/runs-control.ts';
 import type { ConsoleControl } from '../../control/server-control.ts';
-import type { Transports } from '../../chat/state/chat-runs.ts';
-import type { RemoteEndpoint } from '../../endpoint/state/connect-endpoint.ts';
-import type { Transport } from '../../chat/state/run.ts';
+import type { Transports } from './chat-runs.ts';
+import type { Transport } from './run.ts';
+
+/** An endpoint: its agents, the events of their runs, and its console. */
+export interface RemoteEndpoint extends Transport {
+  /** Returns a run; `onNews` receives its progress until the signal aborts. */
+  run(requested: AskedRun, how: { readonly onNews: (news: RunNews) => void; readonly signal: AbortSignal }): Promise<
+    Found<RunRecord>
+  >;
+  console(): Promise<ConsoleControl>;
+}
 
 /** The ways, and a try of one. */
 export interface ConnectedTransports extends Transports {

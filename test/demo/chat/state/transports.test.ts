@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createTransports } from '../../../../demo/app/state/transports.ts';
+import { createTransports } from '../../../../demo/chat/state/transports.ts';
 import { fakeEndpoint, type FakeTransport, fakeTransport } from '../../../fixtures/page/fake-transport.ts';
 
 function create(connect: (endpoint: string) => Promise<FakeTransport>) {
