@@ -33,6 +33,7 @@ const issuer = await developmentIssuer();
 const askToken = crypto.randomUUID();
 const vite = await createServer({
   configFile: `${import.meta.dirname}/../vite.config.ts`,
+  appType: 'mpa', // a path that is no page is not found; as a page, it would look for its worker there
   logLevel: 'warn',
   plugins: [developmentIssuerPlugin(issuer, { askToken })],
 });

@@ -336,6 +336,10 @@ function createObservers(
     readonly metrics: Metrics;
   },
 ): RuntimeObservers {
+  const odd = sinks.findIndex((sink: unknown) => typeof sink !== 'function');
+  if (odd >= 0) {
+    throw wrongArgument('compose the runtime', 'sinks', `"sinks[${odd}]" is no function; pass (event) => …`);
+  }
   const emit = createEmit({ sinks, ring, now, report });
   const recorder = createRecorder({ audit, emit, now, report });
   const keyed = createInputDigests({ storage, key: inputDigestKey });

@@ -1,6 +1,6 @@
 /** A language model in plain code, to rehearse with: no network, the same answer every time. */
 
-import { checkNames } from '../../src/base/check-options.ts';
+import { checkNames, wrongArgument } from '../../src/base/check-options.ts';
 import { estimateTokens, toolTokens } from '../../src/base/text.ts';
 import '../../src/base/platform/required-features.ts';
 import type { LanguageModel } from '../../src/contracts/ai-types.ts';
@@ -39,6 +39,9 @@ const fillerDelayMs = 20;
 export function rehearsal(given: RehearsalOptions = {}): LanguageModel {
   checkNames('create the rehearsal model', given, { seed: true, delayMs: true });
   const { seed = 0, delayMs } = given;
+  for (const [name, value] of Object.entries({ seed, delayMs: delayMs ?? 0 })) {
+    if (!Number.isFinite(value)) throw wrongArgument('create the rehearsal model', name, `"${name}" must be a number`);
+  }
   const stream: LanguageModel['doStream'] = async (options) => {
     options.abortSignal?.throwIfAborted();
     const step = answer(withLoaded(options), seed);

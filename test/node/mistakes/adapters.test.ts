@@ -117,6 +117,11 @@ expectMistakes('options that would have no effect', [
     'Cannot create the rehearsal model: "delay" is not known here; use "delayMs"',
   ],
   [
+    'a pause that is text',
+    () => rehearsal(untyped({ delayMs: '5' })),
+    'Cannot create the rehearsal model: "delayMs" must be a number',
+  ],
+  [
     'a field of a record',
     withAgent({ entryTool: ['add'] }),
     'Cannot read agent 0: "entryTool" is not known here; use "entryTools"',

@@ -205,6 +205,11 @@ expectMistakes('createRuntime', [
     `${runtime}: "sinks" is a function; pass an array of functions, such as [consoleSink()]`,
   ],
   [
+    'a sink that is none',
+    runtimeWith({ sinks: [() => undefined, undefined] }),
+    `${runtime}: "sinks[1]" is no function; pass (event) => …`,
+  ],
+  [
     'rules as data',
     runtimeWith({ authorize: [] }),
     `${runtime}: "authorize" is an array; pass a function, such as createRules([ … ])`,
