@@ -98,7 +98,11 @@ export function buildServer(parts: ServerParts, more: ServerCapabilities = {}): 
  * Wraps the server for a request of 2026-07-28: by the schema of the called tool, the library compares the headers that `x-mcp-header`
  * asks for with the arguments.
  */
-export function withHeaderChecks(server: Server, { library, catalogueOf }: ServerParts, caller: McpCaller) {
+export function withHeaderChecks(
+  server: Server,
+  { library, catalogueOf }: ServerParts,
+  caller: McpCaller,
+): InstanceType<McpServerLibrary['McpServer']> {
   const { byName } = catalogueOf(caller.tools.tools);
   return new class extends library.McpServer {
     override readonly server = server;
