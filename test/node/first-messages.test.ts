@@ -46,6 +46,7 @@ const greets = /^Hello! I am a scripted demo/;
 const introduces = /I am a scripted demo, not an AI model.*I can use: calculator/;
 const needsModel = /needs an AI model.*Connect a model/;
 const cannotAnswer = /I cannot answer that.*Connect a model/;
+const readsEnglish = /^I read English only.*Connect a model/;
 const noTool = /^I found no tool for that/;
 
 const inWords: readonly (readonly [message: string, said: RegExp])[] = [
@@ -78,6 +79,13 @@ const inWords: readonly (readonly [message: string, said: RegExp])[] = [
   ['What is the capital of France?', cannotAnswer],
   ['who won the world cup', cannotAnswer],
   ['what is the meaning of life', cannotAnswer],
+  ['Wie wird das Wetter in Berlin?', readsEnglish],
+  ['Erkläre mir bitte, was ein Vektor ist', readsEnglish],
+  ['Quelle est la capitale de la France ?', readsEnglish],
+  ['¿Cuál es la capital de Francia?', readsEnglish],
+  ['Какая сегодня погода?', readsEnglish],
+  ['東京の天気は？', readsEnglish],
+  ['What does “c’est la vie” mean?', cannotAnswer],
   ['asdf', noTool],
   ['add a note buy milk', noTool],
   ['give me 5!', noTool],

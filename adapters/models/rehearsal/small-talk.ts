@@ -74,10 +74,20 @@ export function smallTalk(
   }
   const topic = topics.find(([pattern]) => pattern.test(message))?.[1];
   if (topic !== undefined) return `No tool here knows ${topic}. ${can}`;
+  if (isForeign(message)) return `I read English only: ${script}. Connect a model to use other languages. ${can}`;
   const isQuestion = /\?\s*$|^\s*(?:who|what|when|where|why|which|how|is|are|does|did|was|were)\b/iu.test(message);
   return isQuestion
     ? `I cannot answer that: ${script}. Connect a model, or ask for something that a tool can do. ${can}`
     : `I found no tool for that. ${can}`;
+}
+
+/** Little words that German, French, Spanish and Italian have, and English has not. */
+const foreignWords =
+  /(?<!\p{L})(?:und|ist|wie|wird|das|der|ein|eine|ich|mir|mein|bitte|nicht|les?|est|je|une|quel|quelle|dans|pour|il|che|sono|per|es|el|los|una|qué|cómo|cuál|hace|por)(?!\p{L})/giu;
+
+function isForeign(message: string): boolean {
+  const text = message.slice(0, 400);
+  return /[\p{L}--[\p{Script=Latin}]]{2}/v.test(text) || new Set(text.toLowerCase().match(foreignWords)).size > 1;
 }
 
 function abilities(
