@@ -17,7 +17,7 @@ export interface Observed {
 }
 
 /** What the visitor can do in the tour itself. */
-export type TourAct = 'leave' | 'read-on' | 'pull' | 'continue';
+export type TourAct = 'leave' | 'read-on' | 'pull';
 
 /** A stop's progress: `going`, the agent works; `yours`, it is the visitor's turn; `missed`, start again. */
 export interface Progress {

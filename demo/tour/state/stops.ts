@@ -107,10 +107,10 @@ export const stops: readonly TourStop[] = [
   {
     id: 'recovery',
     title: 'A failure and a retry',
-    before: 'The agent calls a tool with a wrong input. The error names the correct form, and the agent tries again.',
+    before: 'The agent calls a tool and leaves out a field. The error names the field, and the agent tries again.',
     button: 'Make it fail',
     agentId: 'navigator',
-    text: 'call convert_units with {"value": "26.2", "from": "mi", "to": "km"}',
+    text: 'call convert_units with {"value": 26.2, "from": "mi"}',
     progress: recovery,
   },
   {
@@ -256,12 +256,6 @@ function plug({ answer, wasPulled }: Observed): Progress {
         look: board,
         act: 'pull',
       });
-  }
-  if (answer.outcome.value.type === 'stopped') {
-    return yours('The worker is gone. The plan is in this browser’s storage: continue it.', {
-      look: board,
-      act: 'continue',
-    });
   }
   if (openQuestions(part).length > 0) {
     return yours('The new worker has the plan, and its question is still open. Answer it with any port.', {

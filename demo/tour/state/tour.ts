@@ -104,8 +104,6 @@ export function createTour({ playground, latest, uncover }: TourOptions): Tour {
         return run?.leave();
       case 'read-on':
         return run?.readOn();
-      case 'continue':
-        return playground.retry();
       case 'pull':
         note.value = { ...note.value, pulled: chat.value?.id };
         return playground.crash('#/tour');

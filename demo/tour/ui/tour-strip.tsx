@@ -155,7 +155,6 @@ const actLabels: Readonly<Record<TourAct, string>> = {
   leave: 'Stop reading',
   'read-on': 'Resume reading',
   pull: 'Pull the plug',
-  continue: 'Continue the plan',
 };
 
 /** Why this stop cannot start, and what to do. */

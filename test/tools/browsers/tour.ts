@@ -22,7 +22,6 @@ const acts: Readonly<Record<string, (page: Page) => Promise<void>>> = {
   async 'Pull the plug'(page) {
     await page.locator('[data-testid=plan-node][data-address="1-1"]').waitFor();
     await page.getByTestId('tour-act').getByText('Pull the plug').click();
-    await page.getByTestId('tour-act').getByText('Continue the plan').click();
     await page.getByTestId('plan-question').getByRole('textbox').fill('Hamburg');
     await page.keyboard.press('Enter');
   },

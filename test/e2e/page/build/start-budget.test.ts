@@ -11,7 +11,7 @@ const budgets = {
   requests: 20,
   pageScripts: 97, // 12 of them are fetched once the page is idle: the palette, other tabs; the reader of Markdown comes with the first key or click
   styles: 20,
-  workerScripts: 280, // 4 of them keep prompts growing, 5 continue runs after a kill, 12 know what a run has read, 9 what waits and is due
+  workerScripts: 284, // 2 of them read what models and servers send as it is meant, 4 of them keep prompts growing, 5 continue runs after a kill, 12 know what a run has read, 9 what waits and is due
   elements: 300,
   elementsAnswered: 450,
   layoutShift: 0.1,
