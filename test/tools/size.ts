@@ -17,7 +17,7 @@ const { exports } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'
 const budgets: Readonly<Record<string, number>> = {
   './storage/indexeddb': 5.5,
   './transport/comlink': 8.1,
-  './mcp/client': 14.5,
+  './mcp/client': 14.6,
   './mcp/sign-in': 4.4,
   './transport/mcp-server-connection': 78.3,
   './transport/mcp-server': 51.7,
