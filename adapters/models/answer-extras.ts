@@ -2,7 +2,7 @@
 
 import type { MetadataExtractor } from '@ai-sdk/openai-compatible';
 import type { LanguageModel } from '../../src/contracts/ai-types.ts';
-import { asRecord, isRecord } from '../../src/base/is-record.ts';
+import { asArray, asRecord, isRecord } from '../../src/base/is-record.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 type Answer = Awaited<ReturnType<LanguageModel['doStream']>>;
@@ -43,15 +43,11 @@ export function withExtras(answer: Answer): Answer {
 
 /** By what they are: some servers repeat them in each chunk, or in a last one. */
 function extrasOf({ choices, citations, search_results: results, web_search: searched }: JsonObject) {
-  const [choice] = listOf(choices);
+  const [choice] = asArray(choices);
   const { images, content, annotations } = asRecord(asRecord(choice)['delta']);
-  const pictures = [...listOf(images), ...listOf(content)].flatMap(imageOf);
-  const cited = listOf(annotations).map((one) => asRecord(one)['url_citation'] ?? one);
-  return [...pictures, ...[cited, citations, results, searched].flatMap(listOf).flatMap(sourceOf)];
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
+  const pictures = [...asArray(images), ...asArray(content)].flatMap(imageOf);
+  const cited = asArray(annotations).map((one) => asRecord(one)['url_citation'] ?? one);
+  return [...pictures, ...[cited, citations, results, searched].flatMap(asArray).flatMap(sourceOf)];
 }
 
 const dataUrl = /^data:(image\/[a-z0-9.+-]+);base64,([a-z0-9+/=]+)$/i;

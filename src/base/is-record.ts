@@ -8,6 +8,11 @@ export function asRecord(value: unknown): Readonly<Record<string, unknown>> {
   return isRecord(value) ? value : {};
 }
 
+/** Returns the value when it is an array, else an empty one. */
+export function asArray(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
 /** Returns JSON without members that are null: clients in many languages write it for what they leave out. Members in `asIs` stay. */
 export function withoutNulls(data: unknown, asIs: ReadonlySet<string> = new Set()): unknown {
   if (Array.isArray(data)) return data.map((item: unknown) => withoutNulls(item, asIs));

@@ -1,6 +1,6 @@
 /** JSON Schemas of inputs as model providers take them: an object at the top, and nothing of older drafts. */
 
-import { asRecord, isRecord } from './is-record.ts';
+import { asArray, asRecord, isRecord } from './is-record.ts';
 import { pointerKeys } from './json.ts';
 import type { JsonSchema } from './schema.ts';
 
@@ -33,8 +33,8 @@ export function isObjectSchema(schema: unknown, root = schema, depth = 0): boole
   const { type, $ref, anyOf, oneOf, allOf } = asRecord(schema);
   if (type !== undefined || depth > deepest) return type === 'object';
   const isObject = (one: unknown): boolean => isObjectSchema(one, root, depth + 1);
-  return ($ref !== undefined && isObject(targetOf($ref, root))) || listOf(allOf).some(isObject) ||
-    [anyOf, oneOf].map(listOf).some((members) => members.length > 0 && members.every(isObject));
+  return ($ref !== undefined && isObject(targetOf($ref, root))) || asArray(allOf).some(isObject) ||
+    [anyOf, oneOf].map(asArray).some((members) => members.length > 0 && members.every(isObject));
 }
 
 const deepest = 8;
@@ -75,14 +75,14 @@ function withoutAlternatives(root: Schema): JsonSchema {
   if (Object.keys(root).length === Object.keys(own).length) {
     return root['properties'] === undefined ? { type: 'object', ...root, properties: {} } : root;
   }
-  const unions = [anyOf, oneOf].map(listOf).filter((members) => members.length > 0);
+  const unions = [anyOf, oneOf].map(asArray).filter((members) => members.length > 0);
   const groups = unions.map((members) => members.map((one) => requiredOf(objectsOf(one, root))));
   const always = groups.map(([first = [], ...others]) =>
     first.filter((name) => others.every((names) => names.includes(name)))
   );
   const required = [
     ...requiredOf([own]),
-    ...[...listOf(allOf), ...$ref === undefined ? [] : [{ $ref }]].flatMap((one) => requiredOf(objectsOf(one, root))),
+    ...[...asArray(allOf), ...$ref === undefined ? [] : [{ $ref }]].flatMap((one) => requiredOf(objectsOf(one, root))),
     ...always.flat(),
   ];
   const said = groups.map((names) => names.map((one) => one.join(', ')).filter((text) => text !== ''))
@@ -118,11 +118,7 @@ function mergedProperties(objects: readonly Schema[]): Schema {
 }
 
 function requiredOf(objects: readonly Schema[]): readonly string[] {
-  return objects.flatMap(({ required }) => listOf(required)).filter((name) => typeof name === 'string');
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
+  return objects.flatMap(({ required }) => asArray(required)).filter((name) => typeof name === 'string');
 }
 
 function targetOf($ref: unknown, root: unknown): unknown {

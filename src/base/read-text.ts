@@ -28,16 +28,14 @@ export async function readAnswerText({ body, headers }: Pick<Response, 'body' | 
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    const [first, second] = bytes;
-    const wide = first === 0xff && second === 0xfe
-      ? 'utf-16le'
-      : first === 0xfe && second === 0xff
-      ? 'utf-16be'
-      : undefined;
+    const [first = 0, second = 0] = bytes;
+    const wide = byteOrders[first * 256 + second];
     const declared = wide ? new TextDecoder(wide) : declaredEncoding(bytes, headers.get('content-type') ?? '');
     return (declared ?? new TextDecoder()).decode(bytes);
   }
 }
+
+const byteOrders: Readonly<Record<number, string>> = { 0xfffe: 'utf-16le', 0xfeff: 'utf-16be' };
 
 /** What the media type, the page or the XML declares, where the platform knows it. */
 export function declaredEncoding(bytes: Uint8Array, type = ''): TextDecoder | undefined {

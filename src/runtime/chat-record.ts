@@ -484,6 +484,9 @@ export interface OpenedChat {
   changes(runId: string): readonly Change[];
   /** The change that adds the answer; `undefined` for a long one. It conflicts where the chat was changed meanwhile. */
   readonly answer: (log: WrittenLog) => Change | undefined;
-  /** Adds the answer of the run, which has ended, where that was not done with its end, and remembers the chat for the next one. Without its log, that is read. */
+  /**
+   * Adds the answer of a run that has ended, unless its end has done so, and remembers the chat for the next run. Where the log is not
+   * passed, it is read.
+   */
   settle(runId: string, written: WrittenLog | undefined): Promise<void>;
 }

@@ -18,7 +18,7 @@ import type {
   LanguageModelV4StreamPart,
   LanguageModelV4ToolCall,
 } from '@ai-sdk/provider';
-import { asRecord, isRecord } from '../base/is-record.ts';
+import { asArray, asRecord, isRecord } from '../base/is-record.ts';
 import { canonicalJson } from '../base/json.ts';
 import type { Provider } from '../base/schema.ts';
 import type { ModelMessage, UIMessage } from '../contracts/ai-types.ts';
@@ -248,17 +248,13 @@ export function loadedIn(messages: readonly (UIMessage | ModelMessage)[]): Loade
       const { type, toolName, output, errorText, data } = asRecord(part);
       const value = asRecord(output);
       const isLoad = type === 'tool-tool_load' || toolName === 'tool_load';
-      if (isLoad) listOf(value['loaded'] ?? asRecord(value['value'])['loaded']).forEach(add);
+      if (isLoad) asArray(value['loaded'] ?? asRecord(value['value'])['loaded']).forEach(add);
       else if (typeof errorText === 'string') add(definitionIn(errorText));
       else if (value['type'] === 'error-text') add(definitionIn(value['value']));
-      if (type === 'data-compaction') { for (const name of listOf(asRecord(data)['loaded'])) add({ name }); }
+      if (type === 'data-compaction') { for (const name of asArray(asRecord(data)['loaded'])) add({ name }); }
     }
   }
   return loaded;
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }
 
 function definitionIn(text: unknown): unknown {

@@ -9,10 +9,10 @@ const most = { linesOfFunction: 60, names: 90, longInDemo: 28 };
 
 /** The structure of each area (`test/tools/house.ts`). These numbers only fall. */
 const limits = {
-  src: { lines: 79_946, floors: 22, knot: 3, cycles: 0, lone: 0 },
-  adapters: { lines: 39_345, floors: 12, knot: 3, cycles: 0, lone: 1 },
+  src: { lines: 79_944, floors: 22, knot: 3, cycles: 0, lone: 0 },
+  adapters: { lines: 39_341, floors: 12, knot: 3, cycles: 0, lone: 1 },
   demo: { lines: 59_837, floors: 14, knot: 0, cycles: 0, lone: 3 },
-  test: { lines: 124_533, floors: 9, knot: 5, cycles: 0, lone: 16 },
+  test: { lines: 124_530, floors: 9, knot: 5, cycles: 0, lone: 16 },
 };
 
 async function pathsUnder(...folders: readonly string[]): Promise<readonly string[]> {

@@ -81,8 +81,8 @@ function isOf({ principal: { tenant, subject } }: Session, caller: Principal): b
 }
 
 /**
- * Where all are taken: the idle session that was unused for longest, of the tenant that has the most, and of several more than the
- * caller's; within the caller's tenant, of the person. So nobody's many sessions keep others out.
+ * Where all are taken: the idle session that was unused for longest, of the tenant with the most sessions, if it has several more than
+ * the caller's; within the caller's tenant, of the person with the most. So the many sessions of one do not keep others out.
  */
 function oldestOfMany(all: readonly Session[], { tenant, subject }: Principal): Session | undefined {
   const byTenant = Map.groupBy(all, ({ principal }) => principal.tenant);

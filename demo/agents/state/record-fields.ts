@@ -1,6 +1,6 @@
 /** A record as a form has it: every field a text, and back again. What the fields of a kind are, `record-forms.ts` says. */
 
-import { isRecord } from '../../../src/base/is-record.ts';
+import { asArray, isRecord } from '../../../src/base/is-record.ts';
 import type { AnyRecord } from '../../control/registry-control.ts';
 
 type FieldType =
@@ -63,7 +63,7 @@ interface Codec {
 
 const text: Codec = { read: (value) => typeof value === 'string' ? value : '', write: (written) => written };
 const optional: Codec = { ...text, write: (written) => written.trim() === '' ? undefined : written.trim() };
-const lines: Codec = { read: (value) => listOf(value).join('\n'), write: (written) => entriesOf(written, /[\s,]+/) };
+const lines: Codec = { read: (value) => asArray(value).join('\n'), write: (written) => entriesOf(written, /[\s,]+/) };
 
 /** “Get the weather” -> `get_the_weather`; what is an identifier already stays as it is. */
 const identifier: Codec = {
@@ -76,7 +76,7 @@ const identifier: Codec = {
 };
 
 const secrets: Codec = {
-  read: (value) => listOf(value).map(idOf).join('\n'),
+  read: (value) => asArray(value).map(idOf).join('\n'),
   write: (written) => entriesOf(written, /[\s,]+/).map((id) => ({ id })),
 };
 
@@ -94,7 +94,7 @@ const none = '-';
 
 /** A line for each: the provider, and behind a colon the model. “-” is an empty list. */
 const models = allowed({
-  read: (value) => listOf(value).map(modelText).join('\n'),
+  read: (value) => asArray(value).map(modelText).join('\n'),
   write: (written) =>
     entriesOf(written, /[\n]+/).map((line) => {
       const [, providerId = '', model = ''] = /^([^:]*):?(.*)$/.exec(line) ?? [];
@@ -119,10 +119,10 @@ const codecs: Readonly<Record<FieldType, Codec>> = {
     write: (written) =>
       written.trim() === '' ? undefined : Number.isFinite(Number(written)) ? Number(written) : written,
   },
-  commas: { read: (value) => listOf(value).join(', '), write: (written) => entriesOf(written, /[,\n]/) },
+  commas: { read: (value) => asArray(value).join(', '), write: (written) => entriesOf(written, /[,\n]/) },
   lines,
   words: {
-    read: (value) => listOf(value).join(' '),
+    read: (value) => asArray(value).join(' '),
     write: (written) => written.trim() === '' ? undefined : entriesOf(written, /\s+/),
   },
   flag: { read: (value) => value === true ? 'yes' : 'no', write: (written) => written === 'yes' },
@@ -208,10 +208,6 @@ function setAt(record: object, [name = '', ...rest]: readonly string[], value: u
   if (!isRecord(fields[name]) && value === undefined) return;
   if (!isRecord(fields[name])) fields[name] = {};
   setAt(fields[name] as object, rest, value); // safe: just checked
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }
 
 function idOf(value: unknown): string {

@@ -21,7 +21,7 @@ export interface Transfer {
   /** Returns the document's text; `undefined`: it failed, and the page says why. */
   exportAll(): Promise<string | undefined>;
   /** Returns what the document would change. */
-  look(name: string, text: string): Promise<void>;
+  look(file: Pick<File, 'name' | 'text'>): Promise<void>;
   /** Makes the changes that were shown. */
   apply(): Promise<void>;
   forget(): void;
@@ -55,12 +55,16 @@ export function createTransfer({ control, onChanged, announce }: TransferOptions
       const all = await answerOf(() => control.exportAll());
       return all && `${JSON.stringify(all, null, 2)}\n`;
     },
-    async look(name, text) {
+    async look(file) {
+      const { name } = file;
       incoming.value = undefined;
       try {
-        document = JSON.parse(text);
-      } catch {
-        problems.value = [`“${name}” is not JSON. Choose an exported file.`];
+        document = JSON.parse(await file.text());
+      } catch (error) {
+        const why = error instanceof SyntaxError
+          ? 'is not JSON. Choose an exported file.'
+          : 'cannot be read. Choose it again.';
+        problems.value = [`“${name}” ${why}`];
         return;
       }
       const report = await answerOf(() => control.importAll(document, true));

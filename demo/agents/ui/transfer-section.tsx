@@ -32,7 +32,7 @@ export function TransferSection({ transfer }: { transfer: Transfer }): JSX.Eleme
             inputTestId='import-file'
             accept='.json,application/json'
             disabled={transfer.isBusy.value}
-            onFiles={async ([file]) => file && await transfer.look(file.name, await file.text())}
+            onFiles={([file]) => file && transfer.look(file)}
           >
             Choose a file…
           </FileButton>

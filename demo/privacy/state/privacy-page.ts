@@ -36,7 +36,7 @@ export interface PrivacyPage {
   /** Returns the file's text; `undefined`: it failed, and the page says why. */
   exportAll(): Promise<string | undefined>;
   /** Returns what a file would change. */
-  look(name: string, text: string): Promise<void>;
+  look(file: Pick<File, 'name' | 'text'>): Promise<void>;
   /** Makes the changes that were shown. */
   apply(): Promise<void>;
   forget(): void;
@@ -84,13 +84,13 @@ export function createPrivacyPage(work: PrivacyWork): PrivacyPage {
       if (left) problem.value = `Another tab still uses ${left.join(', ')}. Close it, reload, and erase again.`;
     },
     exportAll: () => during('export', () => work.exportAll()),
-    async look(name, text) {
+    async look(file) {
       incoming.value = undefined;
       const report = await during('look', async () => {
-        whole = work.parse(text);
+        whole = work.parse(await file.text());
         return await work.look(whole);
       });
-      if (report) incoming.value = { name, report };
+      if (report) incoming.value = { name: file.name, report };
     },
     async apply() {
       const arriving = whole;

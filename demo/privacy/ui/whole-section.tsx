@@ -24,7 +24,7 @@ export function WholeSection({ page }: { page: PrivacyPage }): JSX.Element {
           inputTestId='whole-file'
           accept='.json,application/json'
           disabled={isBusy}
-          onFiles={async ([file]) => file && await page.look(file.name, await file.text())}
+          onFiles={([file]) => file && page.look(file)}
         >
           {page.busy.value === 'look' ? 'Reading…' : 'Import a file…'}
         </FileButton>

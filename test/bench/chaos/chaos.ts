@@ -204,8 +204,10 @@ interface Counts {
   doubled: number;
   unreported: number;
   toldNotDone: number;
+  toldTwice: number;
   prefixBroken: number;
-  replayDiffers: number;
+  /** The log says something else than what the client was sent, not only more. */
+  contradicted: number;
   readonly ends: Record<string, number>;
 }
 
@@ -213,8 +215,8 @@ interface Counts {
 async function judge(world: World, asked: readonly Asked[], effects: string): Promise<Counts> {
   const done = (await readFile(effects, 'utf8')).split('\n');
   const ends: Record<string, number> = {};
-  const counts = { completed: 0, retries: 0, lost: 0, doubled: 0, unreported: 0, toldNotDone: 0, prefixBroken: 0 };
-  let replayDiffers = 0;
+  const nothing = { completed: 0, retries: 0, lost: 0, doubled: 0, unreported: 0 };
+  const counts = { ...nothing, toldNotDone: 0, toldTwice: 0, prefixBroken: 0, contradicted: 0 };
   for (const one of asked) {
     const replays: string[] = [];
     for (const at of [0, 1]) {
@@ -228,7 +230,8 @@ async function judge(world: World, asked: readonly Asked[], effects: string): Pr
       .map((line) => JSON.parse(line.slice(6)) as UIMessageChunk);
     const [end] = terminalChunks(chunks);
     const acted = done.filter((line) => line === one.name).length;
-    const told = chunks.filter(({ type }) => type === 'tool-output-available').length;
+    const outputs = chunks.flatMap((chunk) => chunk.type === 'tool-output-available' ? [chunk.toolCallId] : []);
+    const told = new Set(outputs).size;
     const why = [...text.matchAll(/"(?:why|reason)":"(\w+)"/g)].at(-1)?.[1] ?? end?.type ?? 'none';
     if (end?.type !== 'finish') ends[why] = (ends[why] ?? 0) + 1;
     counts[end?.type === 'finish' ? 'completed' : 'lost']++;
@@ -236,10 +239,11 @@ async function judge(world: World, asked: readonly Asked[], effects: string): Pr
     if (acted > 1) counts.doubled++;
     if (acted > told && !text.includes('"outcome_unknown"')) counts.unreported++;
     if (told > acted) counts.toldNotDone++;
+    if (outputs.length > told) counts.toldTwice++;
     if (one.isBroken) counts.prefixBroken++;
-    if (replays.some((replay) => replay !== one.seen)) replayDiffers++;
+    if (replays.some((replay) => !replay.startsWith(one.seen))) counts.contradicted++;
   }
-  return { ...counts, replayDiffers, ends };
+  return { ...counts, ends };
 }
 
 async function withDisk(folder: string, size: string | undefined): Promise<() => void> {

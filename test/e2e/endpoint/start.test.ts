@@ -56,6 +56,11 @@ describe('npm start', () => {
     expect(await response.text()).toContain('<title>Pinnace</title>');
   });
 
+  it.each(['guides/', 'runs', 'index.htm'])('answers "%s", which is no page, with 404', async (path) => {
+    const response = await fetch(new URL(path, said(/Playground +(\S+)/)), { headers: { accept: 'text/html' } });
+    expect(response.status).toBe(404);
+  });
+
   it('serves the endpoint, which answers the curl line that it prints', async () => {
     const headers = [...output.matchAll(/-H '([\w-]+): ([^']+)'/g)].map(([, name = '', value = '']) =>
       [name, value] as const

@@ -285,7 +285,8 @@ describe('import and export', () => {
   async function give(document: unknown): Promise<void> {
     const input = await page.find('import-file');
     const content = typeof document === 'string' ? document : JSON.stringify(document);
-    Object.defineProperty(input, 'files', { configurable: true, value: [new File([content], 'catalog.json')] });
+    const file = document instanceof File ? document : new File([content], 'catalog.json');
+    Object.defineProperty(input, 'files', { configurable: true, value: [file] });
     input.dispatchEvent(new Event('change', { bubbles: true }));
   }
 
@@ -316,6 +317,10 @@ describe('import and export', () => {
     await openSection('transfer');
     await give('{');
     await vi.waitFor(() => expect(text('import-problem')).toContain('“catalog.json” is not JSON'));
+    const gone = new File(['{}'], 'gone.json');
+    gone.text = () => Promise.reject(new DOMException('The file was removed', 'NotFoundError'));
+    await give(gone);
+    await vi.waitFor(() => expect(text('import-problem')).toContain('“gone.json” cannot be read'));
     await give({ format: 'other' });
     await vi.waitFor(() => expect(text('import-problem')).toContain('Cannot read the export'));
     await give({ format: 'pinnace-catalog', formatVersion: 1, agents: [{ id: 'x', name: '', providerId: 'default' }] });
