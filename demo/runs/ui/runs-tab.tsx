@@ -21,7 +21,7 @@ export function RunsTab({ state, url, playground }: TabProps): JSX.Element {
   if (activity.type === 'refused') return <Refusal error={activity.error} scope='admin' onRetry={state.watch} />;
   const { runs, gap } = activity.value;
   return (
-    <>
+    <div class='run-list'>
       <Gap gap={gap} />
       {runs.length === 0 && <p class='console-empty'>No runs yet. New runs appear here.</p>}
       {runs.length > 0 && (
@@ -36,7 +36,7 @@ export function RunsTab({ state, url, playground }: TabProps): JSX.Element {
           onCancel={({ runId }) => void state.cancelRun(runId)}
         />
       )}
-    </>
+    </div>
   );
 }
 
