@@ -196,7 +196,7 @@ async function readRun(instance: EndpointProcess, asked: Asked, signal: AbortSig
   return text;
 }
 
-/** What is counted of one row: all but the first two must be 0. */
+/** What is counted of one row: all that is no retry and no end that could not be recorded must be 0. */
 interface Counts {
   completed: number;
   retries: number;
@@ -206,6 +206,8 @@ interface Counts {
   toldNotDone: number;
   toldTwice: number;
   prefixBroken: number;
+  /** The client was told that the end could not be recorded, and to read the run later. */
+  unrecorded: number;
   /** The log says something else than what the client was sent, not only more. */
   contradicted: number;
   readonly ends: Record<string, number>;
@@ -213,18 +215,20 @@ interface Counts {
 
 /** Holds what clients saw, what both instances replay and what was done against each other. */
 async function judge(world: World, asked: readonly Asked[], effects: string): Promise<Counts> {
-  const done = (await readFile(effects, 'utf8')).split('\n');
   const ends: Record<string, number> = {};
-  const nothing = { completed: 0, retries: 0, lost: 0, doubled: 0, unreported: 0 };
+  const nothing = { completed: 0, retries: 0, unrecorded: 0, lost: 0, doubled: 0, unreported: 0 };
   const counts = { ...nothing, toldNotDone: 0, toldTwice: 0, prefixBroken: 0, contradicted: 0 };
+  const replaysOf = new Map<Asked, readonly string[]>();
   for (const one of asked) {
-    const replays: string[] = [];
-    for (const at of [0, 1]) {
+    const replays = [0, 1].map(async (at) => {
       const again: Asked = { name: one.name, at, seen: '', retries: 0, runId: one.runId };
-      const instances = world.instances.slice(at, at + 1);
-      await ask({ instances, cut: new AbortController() }, again);
-      replays.push(again.seen);
-    }
+      await ask({ instances: world.instances.slice(at, at + 1), cut: new AbortController() }, again);
+      return again.seen;
+    });
+    replaysOf.set(one, await Promise.all(replays));
+  }
+  const done = (await readFile(effects, 'utf8')).split('\n'); // a run may go on after its client was told to read it later
+  for (const [one, replays] of replaysOf) {
     const text = replays[0] ?? '';
     const chunks = text.split('\n').filter((line) => line.startsWith('data: {'))
       .map((line) => JSON.parse(line.slice(6)) as UIMessageChunk);
@@ -241,7 +245,8 @@ async function judge(world: World, asked: readonly Asked[], effects: string): Pr
     if (told > acted) counts.toldNotDone++;
     if (outputs.length > told) counts.toldTwice++;
     if (one.isBroken) counts.prefixBroken++;
-    if (replays.some((replay) => !replay.startsWith(one.seen))) counts.contradicted++;
+    const isOther = replays.some((replay) => !replay.startsWith(one.seen));
+    if (isOther) counts[one.seen.includes('"run_unrecorded"') ? 'unrecorded' : 'contradicted']++;
   }
   return { ...counts, ends };
 }
@@ -289,14 +294,14 @@ async function measure(kind: DatabaseKind, { what, env = {}, spreadMs = 25_000, 
   return counts;
 }
 
-function toRow(figure: string, { completed, retries, ends, ...faults }: Counts): Row {
+function toRow(figure: string, { completed, retries, unrecorded, ends, ...faults }: Counts): Row {
   const shown = Object.entries(faults).map(([name, count]) => `${name} ${count}`).join(', ');
   return {
     figure,
     value: `${completed} of ${runs} completed, ${shown}${
       Object.keys(ends).length > 0 ? ` ${JSON.stringify(ends)}` : ''
     }`,
-    peer: `${retries} retries`,
+    peer: `${retries} retries, ${unrecorded} ends that could not be recorded`,
     met: Object.values(faults).every((count) => count === 0),
   };
 }

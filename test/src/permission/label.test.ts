@@ -46,7 +46,6 @@ describe('label', () => {
   it('is read as it was written', () => {
     const stored = { from: ['mcp:mail', 'tool:crm'], readers: 'tenant', narrow: true };
     expect(parseLabel(stored)).toBe(labelOf(['mcp:mail', 'tool:crm'], 'tenant', true));
-    expect(parseLabel({ from: [], readers: 'public' })).toBe(trusted);
   });
 
   it('of a place is that of what is there, around it and within it', () => {
