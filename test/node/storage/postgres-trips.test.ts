@@ -115,8 +115,7 @@ describe.skipIf(postgresPrograms === undefined)('postgresStorage and its round t
       const storage = fresh();
       proxy.take();
       await put(storage, { key: ['a'], value: round });
-      // To connect, to set up, to prepare the commit, and to commit.
-      expect(proxy.take()).toBeLessThanOrEqual(4);
+      expect(proxy.take()).toBeLessThanOrEqual(4); // to connect, to set up, to prepare the commit, and to commit
     }
   });
 
@@ -133,7 +132,8 @@ describe.skipIf(postgresPrograms === undefined)('postgresStorage and its round t
     const [storage, other] = [fresh({ connect: proxy.connect, pollMs: 60_000 }), fresh({ connect: server.connect })];
     const first = watch(storage, ['a']);
     await expect.poll(first.calls).toBe(1); // it listens now
-    await expect.poll(() => proxy.take()).toBe(0); // its probe has come back
+    let quiet = 0; // a look may fall before its probe has gone, as well as behind it
+    await expect.poll(() => quiet = proxy.take() === 0 ? quiet + 1 : 0).toBeGreaterThan(5);
     const second = watch(storage, ['b']);
     await put(other, { key: ['b'], value: 2 });
     await expect.poll(second.calls).toBe(1);
